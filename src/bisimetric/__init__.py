@@ -1,0 +1,4 @@
+"""Certified optimal-transport distances and bisimulation metrics between Markov chains."""
+
+from bisimetric import _errors as errors
+from bisimetric._chain import MarkovChain

@@ -1,0 +1,72 @@
+"""Every error that the package raises on purpose.
+
+A message says what was expected, what came, where, and the remedy. All of them derive from `BisimetricError`, and
+from the built-in exception that a caller would expect, so `except ValueError` works too. The one exception is
+`SolveInterrupted`: it is a `KeyboardInterrupt`, so that code which swallows errors does not swallow Ctrl-C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bisimetric._solution import Solution
+
+
+class BisimetricError(Exception):
+    """Base of all errors of this package."""
+
+
+class InvalidChain(BisimetricError, ValueError):
+    """The arrays given do not describe a Markov chain."""
+
+
+class InvalidProblem(BisimetricError, ValueError):
+    """Cost, discount or stop mask do not fit the two chains."""
+
+
+class InvalidOption(BisimetricError, ValueError):
+    """An option is out of its range, or a name is unknown."""
+
+
+class InvalidWitness(BisimetricError, ValueError):
+    """A coupling or potential handed to the checker is not what it claims to be."""
+
+
+class MissingStart(BisimetricError, ValueError):
+    """A number for the starts was asked for, but a chain has no start."""
+
+
+class MissingExtra(BisimetricError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class FileFormatError(BisimetricError, ValueError):
+    """A file is not a chain or a solution that this version can read."""
+
+
+class NotEnoughMemory(BisimetricError, MemoryError):
+    """The memory estimate exceeds what is available; nothing was allocated."""
+
+
+class ToleranceNotReached(BisimetricError, RuntimeError):
+    """An explicit tolerance was missed; `solution` holds the certified interval that was reached."""
+
+    def __init__(self, message: str, solution: Solution) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+
+class SolveInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a solve; `solution` is certified when it is first read, so stopping itself takes no time."""
+
+    def __init__(self, message: str, certify: Callable[[], Solution]) -> None:
+        super().__init__(message)
+        self._certify = certify
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The certified solution for the last finished sweep."""
+        return self._certify()

@@ -1,0 +1,144 @@
+"""Rows of probabilities: validated once, then exact.
+
+A row of floats hardly ever sums to one. Every accepted row is divided by its sum and rounded to multiples of 2⁻⁵²,
+the rest going to its largest entry. Such a row sums to one exactly, and any sum of its entries is exact in float64, so the
+transport kernels need no tolerance on flows. Entries that round to zero are dropped. The 1-norm between the row given and the row
+stored is kept (`RowError`, at most a few units in the last place), because certificates must pay for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric._errors import BisimetricError, InvalidChain
+
+GRAIN = 2.0**-52  # unit of a stored probability
+UNIT_ROUNDOFF = 2.0**-53  # of float64
+ROW_SUM_TOL = 1e-9  # largest |sum - 1| accepted in float64 input
+ROW_SUM_TOL_SINGLE = 1e-6  # the same for float32 and float16 input
+
+Floats = npt.NDArray[np.float64]
+
+
+class ExactRows(NamedTuple):
+    """Rows that sum to one exactly, and how far each is from what was given."""
+
+    matrix: sparse.csr_array[Any, tuple[int, int]]
+    error: Floats  # [rows], 1-norm, an upper bound
+
+
+def real_array(given: object, what: str, kind: type[BisimetricError], *, ndim: int) -> Floats:
+    """A float64 copy of `given`, which must hold finite real numbers in `ndim` dimensions."""
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise kind(f"{what} is ragged, expected {ndim} dimension(s); give rows of equal length") from None
+    if array.dtype.kind not in "biuf":
+        raise kind(f"{what} has dtype {array.dtype}, expected real numbers; convert it with .astype(float)")
+    if array.ndim != ndim:
+        raise kind(f"{what} has shape {array.shape}, expected {ndim} dimension(s)")
+    copy = array.astype(np.float64, order="C", copy=True)
+    bad = np.argwhere(~np.isfinite(copy))
+    if len(bad):
+        place = tuple(int(i) for i in bad[0])
+        where = place[0] if ndim == 1 else place
+        raise kind(f"{what}[{where}] is {copy[place]}, expected a finite number; replace it before")
+    return copy
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same array, read-only from now on."""
+    array.setflags(write=False)
+    return array
+
+
+def as_csr(given: object, what: str) -> tuple[sparse.csr_array[Any, tuple[int, int]], float]:
+    """A canonical float64 CSR copy (sorted, duplicates summed) and the row-sum tolerance for its dtype."""
+    dtype = np.dtype(getattr(given, "dtype", np.float64))
+    tol = ROW_SUM_TOL_SINGLE if dtype in (np.float32, np.float16) else ROW_SUM_TOL
+    if sparse.issparse(given):
+        if dtype.kind not in "biuf":
+            raise InvalidChain(f"{what} has dtype {dtype}, expected real numbers; convert it with .astype(float)")
+        if given.ndim != 2:
+            raise InvalidChain(f"{what} has shape {given.shape}, expected 2 dimensions")
+        matrix = sparse.csr_array(given, dtype=np.float64, copy=True)
+        matrix.sum_duplicates()
+        bad = np.flatnonzero(~np.isfinite(matrix.data))
+        if len(bad):
+            row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+            column, entry = int(matrix.indices[bad[0]]), matrix.data[bad[0]]
+            raise InvalidChain(f"{what}[{(row, column)}] is {entry}, expected a probability; replace it before")
+        return matrix, tol
+    return sparse.csr_array(real_array(given, what, InvalidChain, ndim=2)), tol
+
+
+def exact_rows(matrix: sparse.csr_array[Any, tuple[int, int]], what: str, tol: float) -> ExactRows:
+    """Check that the rows are probabilities and make them exact; `matrix` is canonical and is not modified."""
+    n_rows = matrix.shape[0]
+    data, indptr = matrix.data, matrix.indptr.astype(np.int64)
+    row = np.repeat(np.arange(n_rows), np.diff(indptr))
+    negative = np.flatnonzero(data < 0)
+    if len(negative):
+        k = negative[0]
+        raise InvalidChain(
+            f"{what}[{int(row[k])}, {int(matrix.indices[k])}] is {data[k]}, expected a probability in [0, 1]; "
+            "clip negative entries before"
+        )
+    total = np.bincount(row, weights=data, minlength=n_rows)
+    wrong = np.flatnonzero(~(np.abs(total - 1.0) <= tol))
+    if len(wrong):
+        x = int(wrong[0])
+        raise InvalidChain(
+            f"row {x} of {what} sums to {total[x]:.12g}, expected 1 within {tol:g}; "
+            "MarkovChain.normalised(...) rescales rows"
+        )
+    return _round_to_grain(matrix, row, total)
+
+
+def _round_to_grain(
+    matrix: sparse.csr_array[Any, tuple[int, int]], row: npt.NDArray[np.int64], total: Floats
+) -> ExactRows:
+    n_rows, n_columns = matrix.shape
+    share = matrix.data / total[row]
+    grains = np.rint(share / GRAIN).astype(np.int64)
+    spare = np.rint(1.0 / GRAIN).astype(np.int64) - _row_sums(grains, matrix.indptr)
+    grains[_first_largest(grains, row)] += spare  # every row has an entry: its sum is about 1
+    probability = grains * GRAIN
+    moved = np.bincount(row, weights=np.abs(share - probability), minlength=n_rows)
+    entries = np.bincount(row, minlength=n_rows)
+    # Division and the sums above are rounded themselves, unless the row was exact already: then nothing moved.
+    untouched = (moved == 0.0) & (total == 1.0) & (_row_max(np.abs(matrix.data - probability), row, n_rows) == 0)
+    error = np.where(untouched, 0.0, moved + (2 * entries + 4) * UNIT_ROUNDOFF)
+    keep = grains > 0
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row[keep], minlength=n_rows))])
+    index_type = np.int32 if max(n_columns, int(indptr[-1])) < 2**31 else np.int64
+    exact = sparse.csr_array(
+        (probability[keep], matrix.indices[keep].astype(index_type), indptr.astype(index_type)),
+        shape=(n_rows, n_columns),
+    )
+    for part in (exact.data, exact.indices, exact.indptr):
+        frozen(part)
+    return ExactRows(exact, frozen(error))
+
+
+def _row_sums(values: npt.NDArray[np.int64], indptr: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    running = np.concatenate([[0], np.cumsum(values)])  # may wrap around; differences stay right
+    sums: npt.NDArray[np.int64] = running[indptr[1:]] - running[indptr[:-1]]
+    return sums
+
+
+def _row_max(values: Floats, row: npt.NDArray[np.int64], n_rows: int) -> Floats:
+    largest = np.zeros(n_rows)
+    np.maximum.at(largest, row, values)
+    return largest
+
+
+def _first_largest(values: npt.NDArray[np.int64], row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Position of the first largest entry of every row."""
+    order = np.lexsort((-np.arange(len(values)), values, row))  # the last of each row is its first largest
+    last = np.flatnonzero(np.append(row[order][1:] != row[order][:-1], True))
+    return order[last]
