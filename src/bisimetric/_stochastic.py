@@ -17,6 +17,7 @@ from scipy import sparse
 from bisimetric._errors import BisimetricError, InvalidChain
 
 GRAIN = 2.0**-52  # unit of a stored probability
+GRAINS_IN_ONE = 2**52
 UNIT_ROUNDOFF = 2.0**-53  # of float64
 ROW_SUM_TOL = 1e-9  # largest |sum - 1| accepted in float64 input
 ROW_SUM_TOL_SINGLE = 1e-6  # the same for float32 and float16 input
@@ -96,23 +97,20 @@ def exact_rows(matrix: sparse.csr_array[Any, tuple[int, int]], what: str, tol: f
             f"row {x} of {what} sums to {total[x]:.12g}, expected 1 within {tol:g}; "
             "MarkovChain.normalised(...) rescales rows"
         )
-    return _round_to_grain(matrix, row, total)
+    return _round_to_grain(matrix, row)
 
 
 def _round_to_grain(
-    matrix: sparse.csr_array[Any, tuple[int, int]], row: npt.NDArray[np.int64], total: Floats
+    matrix: sparse.csr_array[Any, tuple[int, int]], row: npt.NDArray[np.int64]
 ) -> ExactRows:
     n_rows, n_columns = matrix.shape
-    share = matrix.data / total[row]
+    share = matrix.data / _accurate_sums(matrix, row)[row]
     grains = np.rint(share / GRAIN).astype(np.int64)
-    spare = np.rint(1.0 / GRAIN).astype(np.int64) - _row_sums(grains, matrix.indptr)
-    grains[_first_largest(grains, row)] += spare  # every row has an entry: its sum is about 1
+    grains[_first_largest(grains, row)] += GRAINS_IN_ONE - _row_sums(grains, matrix.indptr)  # no row is empty
     probability = grains * GRAIN
     moved = np.bincount(row, weights=np.abs(share - probability), minlength=n_rows)
-    entries = np.bincount(row, minlength=n_rows)
-    # Division and the sums above are rounded themselves, unless the row was exact already: then nothing moved.
-    untouched = (moved == 0.0) & (total == 1.0) & (_row_max(np.abs(matrix.data - probability), row, n_rows) == 0)
-    error = np.where(untouched, 0.0, moved + (2 * entries + 4) * UNIT_ROUNDOFF)
+    changed = np.bincount(row, weights=matrix.data != probability, minlength=n_rows) > 0
+    error = np.where(changed, moved + 4 * UNIT_ROUNDOFF, 0.0)  # 4: the division and the sum by which it divides
     keep = grains > 0
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row[keep], minlength=n_rows))])
     index_type = np.int32 if max(n_columns, int(indptr[-1])) < 2**31 else np.int64
@@ -125,16 +123,19 @@ def _round_to_grain(
     return ExactRows(exact, frozen(error))
 
 
+def _accurate_sums(matrix: sparse.csr_array[Any, tuple[int, int]], row: npt.NDArray[np.int64]) -> Floats:
+    """Row sums to the last place: whole grains are added as integers, which is exact, and what is left is tiny."""
+    whole = np.rint(matrix.data / GRAIN)
+    left = np.bincount(row, weights=matrix.data - whole * GRAIN, minlength=matrix.shape[0])
+    excess = _row_sums(whole.astype(np.int64), matrix.indptr) - GRAINS_IN_ONE
+    sums: Floats = 1.0 + (excess * GRAIN + left)
+    return sums
+
+
 def _row_sums(values: npt.NDArray[np.int64], indptr: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     running = np.concatenate([[0], np.cumsum(values)])  # may wrap around; differences stay right
     sums: npt.NDArray[np.int64] = running[indptr[1:]] - running[indptr[:-1]]
     return sums
-
-
-def _row_max(values: Floats, row: npt.NDArray[np.int64], n_rows: int) -> Floats:
-    largest = np.zeros(n_rows)
-    np.maximum.at(largest, row, values)
-    return largest
 
 
 def _first_largest(values: npt.NDArray[np.int64], row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
