@@ -2,3 +2,4 @@
 
 from bisimetric import _errors as errors
 from bisimetric._chain import MarkovChain
+from bisimetric._problem import Problem

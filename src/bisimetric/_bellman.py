@@ -1,0 +1,176 @@
+"""The Bellman operator of a problem, in the form that kernels work on.
+
+    (T V)(x, y) = c(x, y) + γ · OT_V(P[x], Q[y])
+
+The cost is multiplied by a power of two that brings its maximum into [1, 2), which is exact; values in this module are in that scale. Nothing
+here decides anything: solvers call these operations, the checker uses the same arrays with kernels of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric import _krylov, _memory, kernels
+from bisimetric._errors import InvalidProblem
+from bisimetric._parallel import for_each_block, for_even_split
+from bisimetric._problem import Problem
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric.kernels.layout import Cells, Rows, Trees
+
+PIVOT_TOL = 64 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
+SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
+SMALL_SUPPORT = 64  # S_x·S_y up to which a sweep may copy the tree of the pair before, so blocks keep whole rows
+SOLVER_VECTORS = 11  # arrays of n·m doubles that an exact solve holds at its peak
+
+
+class Sweep(NamedTuple):
+    """T V, with lowest ≤ T V - V ≤ highest as far as the sweep can tell."""
+
+    value: Floats  # [n, m]
+    lowest: float
+    highest: float
+    pivots: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bellman:
+    """Rows, scaled cost and discount of a problem; stateless."""
+
+    source: Rows
+    target: Rows
+    cost: Floats  # [n, m], not scaled
+    scale: float  # power of two: scale·max(cost) is in [1, 2)
+    discount: float
+    stop: npt.NDArray[np.bool_]  # [n, m] or [0, 0]
+    alike: npt.NDArray[np.int32] = field(repr=False)  # [m], equal for target rows with the same probabilities
+
+    @classmethod
+    def of(cls, problem: Problem) -> Bellman:
+        """The operator of a problem whose cost is not all zero."""
+        largest = float(problem.cost.max())
+        source, target = _rows(problem.source.transitions), _rows(problem.target.transitions)
+        stop = np.zeros((0, 0), np.bool_) if problem.stop is None else problem.stop.copy()
+        scale = math.ldexp(1.0, 1 - math.frexp(largest)[1])
+        return cls(source, target, problem.cost, scale, problem.discount, stop, _alike(target))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, m)."""
+        return self.cost.shape[0], self.cost.shape[1]
+
+    def scaled_cost(self) -> Floats:
+        """The cost in the scale of this operator."""
+        scaled: Floats = self.cost * self.scale
+        return scaled
+
+    def new_trees(self) -> Trees:
+        """Room for one transport tree per pair; estimated before it is allocated."""
+        n, m = self.shape
+        sizes_x, sizes_y = np.diff(self.source.indptr), np.diff(self.target.indptr)
+        per_row = m * (sizes_x - 1) + self.target.indptr[-1]
+        offset = np.concatenate([[0], np.cumsum(per_row)])
+        cells = int(offset[-1])
+        node_bits = int(sizes_x.max() + sizes_y.max() - 1).bit_length()
+        wide = node_bits > 8
+        kind = np.uint32 if wide else np.uint16
+        needed = cells * (np.dtype(kind).itemsize + 12) + n * m * (2 + 8 * SOLVER_VECTORS)
+        _memory.require(needed, f"solving {n} x {m} state pairs", "merge bisimilar states, or compare parts of the chains")
+        if n * m >= 2**31:
+            raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
+        return Trees(
+            offset[:-1].copy(),
+            np.empty(cells, kind),
+            16 if wide else 8,
+            np.zeros(n * m, kind),
+            np.empty(cells, np.int32),
+            np.empty(cells),
+        )
+
+    def improve(self, value: Floats, trees: Trees, *, cold: bool) -> Sweep:
+        """One sweep: T V, with every tree optimal for `value`; trees are changed in place."""
+        n, m = self.shape
+        swept = np.empty((n, m))
+        nodes = int(np.diff(self.source.indptr).max() + np.diff(self.target.indptr).max())
+        tol = PIVOT_TOL * float(np.abs(value).max()) * (1.0 + np.arange(nodes + 1) / 64)
+
+        def work(first: int, last: int) -> Floats:
+            report = np.empty(5)
+            kernels.transport.improve(
+                first, last, value, self.cost, self.scale, self.discount, self.stop, self.source, self.target,
+                self.alike, trees, swept, tol, cold, report,
+            )  # fmt: skip
+            return report
+
+        reports = np.array(for_each_block(work, n * m, unit=self._unit(), serial_below=SERIAL_BELOW))
+        return Sweep(swept, float(reports[:, 0].min()), float(reports[:, 1].max()), int(reports[:, 2].sum()))
+
+    def evaluate(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> _krylov.Solved:
+        """d with (I - γΠ) d = residual for the trees' coupling Π, up to `target`; [n·m] vectors."""
+        n, m = self.shape
+
+        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+            sums = np.empty((n, 2))
+            for_even_split(
+                lambda i, j: kernels.evaluation.apply_trees(
+                    i, j, vector, out, other, self.discount, self.source, self.target, trees, sums
+                ),
+                n,
+                cost=n * m,
+            )
+            return float(sums[:, 0].sum()), float(sums[:, 1].sum())
+
+        return _krylov.bicgstab(apply, residual, guess, rows=n, target=target)
+
+    def independent_value(self, accuracy: float) -> Floats:
+        """The value of the independent coupling, V = c + γ P V Qᵀ, to `accuracy` of the largest cost."""
+        n, m = self.shape
+        cost = self.scaled_cost().ravel()
+
+        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+            sums = np.empty((n, 2))
+            for_even_split(
+                lambda i, j: kernels.evaluation.apply_independent(
+                    i, j, vector, out, other, self.discount, self.stop, self.source, self.target, sums
+                ),
+                n,
+                cost=n * m,
+            )
+            return float(sums[:, 0].sum()), float(sums[:, 1].sum())
+
+        solved = _krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
+        start = solved.x if solved.residual < math.inf else cost
+        return start.reshape(n, m)
+
+    def read_trees(self, value: Floats, trees: Trees, first: int, last: int) -> Cells:
+        """Couplings and potentials that the trees stand for, on the pairs first..last (flat)."""
+        m = self.shape[1]
+        pairs = np.arange(first, last)
+        count = trees.count[first:last].astype(np.int64)
+        indptr = np.concatenate([[0], np.cumsum(count)])
+        start = np.concatenate([[0], np.cumsum(np.diff(self.target.indptr)[pairs % m])])
+        total = int(indptr[-1])
+        left, right, weight = np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total)
+        cells = Cells(indptr, left, right, weight, start, np.empty(int(start[-1])))
+        kernels.transport.read_trees(first, last, value, self.stop, self.source, self.target, trees, cells)
+        return cells
+
+    def _unit(self) -> int:
+        largest = int(np.diff(self.source.indptr).max()) * int(np.diff(self.target.indptr).max())
+        return self.shape[1] if largest <= SMALL_SUPPORT else 1
+
+
+def _rows(matrix: sparse.csr_array[Any, tuple[int, int]]) -> Rows:
+    return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.copy())
+
+
+def _alike(rows: Rows) -> npt.NDArray[np.int32]:
+    """Number the rows so that two have the same number iff their probabilities agree, position by position."""
+    numbers: dict[bytes, int] = {}
+    keys = (rows.data[a:b].tobytes() for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int32)

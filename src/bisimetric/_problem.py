@@ -1,0 +1,120 @@
+"""The question: two chains, a cost between their states, a discount.
+
+    V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },        V = c where `stop` is set
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._chain import MarkovChain
+from bisimetric._cost import Cost, reward_gap
+from bisimetric._errors import InvalidProblem
+from bisimetric._stochastic import Floats, frozen, real_array
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Problem:
+    """A distance to be computed; immutable.
+
+    `cost` is an [n, m] array or a `bisimetric.cost` object, by default the gap between rewards. `normalised` multiplies it by 1 - γ, which
+    turns the sum of discounted costs into their weighted mean (the bisimulation metric). `stop` marks pairs at which the game
+    ends: V = c there.
+    """
+
+    source: MarkovChain
+    target: MarkovChain
+    cost: Floats  # [n, m], with the factor 1 - γ if normalised
+    discount: float
+    normalised: bool
+    stop: npt.NDArray[np.bool_] | None  # [n, m]
+
+    def __init__(
+        self,
+        source: MarkovChain,
+        target: MarkovChain,
+        *,
+        discount: float,
+        cost: npt.ArrayLike | Cost | None = None,
+        normalised: bool = False,
+        stop: npt.ArrayLike | None = None,
+    ) -> None:
+        for role, chain in (("source", source), ("target", target)):
+            if not isinstance(chain, MarkovChain):
+                raise InvalidProblem(f"{role} is a {type(chain).__name__}, expected a MarkovChain; as_chain(...) makes one")
+        gamma = _checked_discount(discount)
+        shape = (source.n_states, target.n_states)
+        checked = _checked_cost(reward_gap if cost is None else cost, source, target, shape)
+        if normalised:
+            checked *= 1.0 - gamma
+        _refuse_overflow(checked, gamma)
+        values: dict[str, Any] = {
+            "source": source,
+            "target": target,
+            "cost": frozen(checked),
+            "discount": gamma,
+            "normalised": bool(normalised),
+            "stop": _checked_stop(stop, shape),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, m): states of the source and of the target."""
+        return self.source.n_states, self.target.n_states
+
+    def __repr__(self) -> str:
+        kind = "normalised" if self.normalised else "not normalised"
+        n, m = self.shape
+        return f"Problem({n} x {m} states, discount {self.discount:g}, {kind}{', stop' if self.stop is not None else ''})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(repr(self))}</code>"
+
+
+def _checked_discount(discount: object) -> float:
+    if isinstance(discount, (bool, np.bool_, complex)) or np.ndim(discount) != 0:  # type: ignore[call-overload]
+        raise InvalidProblem(f"discount is {discount!r}, expected one number in [0, 1)")
+    try:
+        gamma = float(discount)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InvalidProblem(f"discount is {discount!r}, expected one number in [0, 1)") from None
+    if not 0.0 <= gamma < 1.0:
+        raise InvalidProblem(f"discount is {gamma:g}, expected a number in [0, 1); 0.95 is a common choice")
+    return gamma
+
+
+def _checked_cost(
+    cost: npt.ArrayLike | Cost, source: MarkovChain, target: MarkovChain, shape: tuple[int, int]
+) -> Floats:
+    given = cost(source, target) if callable(cost) else cost
+    array = real_array(given, "cost", InvalidProblem, ndim=2)
+    if array.shape != shape:
+        raise InvalidProblem(f"cost has shape {array.shape}, expected {shape}: one row per source state, one column per target state")
+    if array.min() < 0:
+        x, y = np.unravel_index(int(array.argmin()), shape)
+        raise InvalidProblem(f"cost[{(int(x), int(y))}] is {array[x, y]:g}, expected no negative cost; shift or clip it before")
+    return array
+
+
+def _refuse_overflow(cost: Floats, discount: float) -> None:
+    with np.errstate(over="ignore"):
+        if not np.isfinite(2.0 * cost.max() / (1.0 - discount)):
+            raise InvalidProblem(
+                f"the largest cost is {cost.max():g}: distances up to max(cost)/(1 - discount) overflow; divide the cost by a constant"
+            )
+
+
+def _checked_stop(stop: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDArray[np.bool_] | None:
+    if stop is None:
+        return None
+    array = np.array(stop)
+    if array.dtype != np.bool_ or array.shape != shape:
+        raise InvalidProblem(f"stop has dtype {array.dtype} and shape {array.shape}, expected bool and {shape}")
+    return frozen(array)

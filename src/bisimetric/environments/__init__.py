@@ -1,0 +1,33 @@
+"""Ready-made Markov chains: walks on grids and random chains, by function or by name."""
+
+from bisimetric.environments._four_rooms import classic_four_rooms as classic_four_rooms
+from bisimetric.environments._four_rooms import four_rooms as four_rooms
+from bisimetric.environments._four_rooms import matching_four_rooms as matching_four_rooms
+from bisimetric.environments._four_rooms import small_four_rooms as small_four_rooms
+from bisimetric.environments._grid import grid as grid
+from bisimetric.environments._grid import grid_3x3 as grid_3x3
+from bisimetric.environments._grid import open_grid as open_grid
+from bisimetric.environments._random import random_chain as random_chain
+from bisimetric.environments._random import random_cost as random_cost
+from bisimetric.environments._random import random_sparse_chain as random_sparse_chain
+from bisimetric.environments._registry import Entry as Entry
+from bisimetric.environments._registry import by_name as by_name
+from bisimetric.environments._registry import catalogue as catalogue
+from bisimetric.environments._registry import is_name as is_name
+
+__all__ = [
+    "Entry",
+    "by_name",
+    "catalogue",
+    "classic_four_rooms",
+    "four_rooms",
+    "grid",
+    "grid_3x3",
+    "is_name",
+    "matching_four_rooms",
+    "open_grid",
+    "random_chain",
+    "random_cost",
+    "random_sparse_chain",
+    "small_four_rooms",
+]

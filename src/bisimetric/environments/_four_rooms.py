@@ -1,0 +1,184 @@
+"""Four rooms joined by four doors: the paper's instances and a version of any size.
+
+The 40-state layout is a 7×7 square with a wall on row 3 and column 3, and doors at (1,3), (3,1), (3,5), (5,3).
+Ten instances p0 … p9 share the walk (1/4 in each direction, a blocked move stays) and differ in rewards and
+start. The 20-state layout has 2×2 rooms. The scalable layout of side L has rooms whose sides add up to L, not
+counting the wall between them, so L² + 4 states; a door lies in the middle of its wall segment, the middle
+nearer to the crossing of the walls if there are two. Side 6 is the 40-state layout, side 4 the 20-state one. For
+even L the layout has all eight symmetries of the square.
+
+Two variants: *door cost* puts −1 on the doors (a +1 on a door wins); *shortest path* at weight w takes the
+shortest way to the nearest +1 cell with probability w and walks at random otherwise.
+
+References: Sutton, Precup & Singh 1999 (the classic layout); Calo et al. 2024 (the instances).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from bisimetric._chain import MarkovChain
+from bisimetric._errors import InvalidOption
+from bisimetric.environments._grid import CORNERS, Corner, chain_on, grid
+from bisimetric.environments._layout import Layout, Mask, read_map
+from bisimetric.environments._options import fraction, one_of, whole
+from bisimetric.environments._walk import random_walk, shortest_walk
+
+FOUR_ROOMS = """
+    ...#...
+    ...D...
+    ...#...
+    #D###D#
+    ...#...
+    ...D...
+    ...#...
+"""
+
+SMALL_FOUR_ROOMS = {
+    "a": """
+    S.#..
+    G.D..
+    #D#D#
+    ..D..
+    ..#..
+    """,
+    "b": """
+    S.#.G
+    GGD..
+    #D#D#
+    ..DGG
+    ..#..
+    """,
+}
+
+# The upper left room is the 3×3 grid itself; each quarter turn of the map carries it into the next room.
+MATCHING_FOUR_ROOMS = """
+    S..#G..
+    ...D...
+    G..#...
+    #D###D#
+    ...#..G
+    ...D...
+    ..G#...
+"""
+
+# The goal lies in the east hallway, as G1 does in the paper.
+CLASSIC_FOUR_ROOMS = """
+    #############
+    #S....#.....#
+    #.....#.....#
+    #.....D.....#
+    #.....#.....#
+    #.....#.....#
+    ##D####.....#
+    #.....###G###
+    #.....#.....#
+    #.....#.....#
+    #.....D.....#
+    #.....#.....#
+    #############
+"""
+
+
+class Instance(NamedTuple):
+    """One of the ten: the states with reward +1, and the start."""
+
+    goals: tuple[int, ...]
+    start: int
+
+
+INSTANCES = {
+    "p0": Instance((2, 8), 21),
+    "p1": Instance((19,), 9),
+    "p2": Instance((16, 20, 22, 30), 0),
+    "p3": Instance((31, 37), 16),
+    "p4": Instance((1, 33, 34, 35), 15),
+    "p5": Instance((7, 24, 29, 33), 14),
+    "p6": Instance((7, 9, 17, 35, 36), 6),
+    "p7": Instance((17, 25, 29, 31, 38), 34),
+    "p8": Instance((20, 39), 10),
+    "p9": Instance((21, 24), 32),
+}
+
+
+def four_rooms(
+    instance: str | None = None,
+    *,
+    side: int | None = None,
+    goal: Corner | Literal["all"] | None = None,
+    door_cost: bool = False,
+    shortest_path: float = 0.0,
+) -> MarkovChain:
+    """One of the ten 40-state instances "p0" … "p9" (default "p1"), or the scalable layout of that `side`.
+
+    The scalable one has +1 in the outer corner of the room that `goal` names (default "north-east"; "all" for
+    all four) and starts in the outer corner of the north-west room. `shortest_path` is the weight of the
+    shortest-path policy.
+
+    >>> from bisimetric.environments import four_rooms
+    >>> four_rooms("p0").n_states, four_rooms(side=20, goal="all").n_states
+    (40, 404)
+    """
+    if side is None:
+        if goal is not None:
+            raise InvalidOption(
+                f"goal is {goal!r} without a side; give side=... too, or choose an instance p0 ... p9"
+            )
+        layout = read_map(FOUR_ROOMS)
+        goals, start = INSTANCES["p1" if instance is None else one_of(instance, "instance", INSTANCES)]
+    else:
+        if instance is not None:
+            raise InvalidOption(
+                f"both instance {instance!r} and side {side!r} are given, expected one of them"
+            )
+        layout = read_map(_rooms_map(whole(side, "side", at_least=2)))
+        start = 0
+        goals = _outer_corners(layout, "north-east" if goal is None else goal)
+    is_goal = np.zeros(layout.n_states, dtype=np.bool_)
+    is_goal[list(goals)] = True
+    return _rewarded(layout, is_goal, start, door_cost, fraction(shortest_path, "shortest_path"))
+
+
+def small_four_rooms(instance: Literal["a", "b"]) -> MarkovChain:
+    """The 20-state layout: +1 at (1,0) in "a", at (0,4), (1,0), (1,1), (3,3), (3,4) in "b"; start (0,0)."""
+    return grid(SMALL_FOUR_ROOMS[one_of(instance, "instance", SMALL_FOUR_ROOMS)])
+
+
+def matching_four_rooms() -> MarkovChain:
+    """The 40-state layout, each room the 3×3 grid turned: uniform over the neighbours, start upper left.
+
+    +1 is at (2,0), (0,4), (4,6), (6,2), so that a quarter turn of the whole map maps the chain to itself.
+    """
+    return grid(MATCHING_FOUR_ROOMS, walk="neighbours")
+
+
+def classic_four_rooms() -> MarkovChain:
+    """The 104 cells of Sutton, Precup & Singh 1999: +1 in the east hallway (7,9), start north-west (1,1)."""
+    return grid(CLASSIC_FOUR_ROOMS)
+
+
+def _rewarded(layout: Layout, goals: Mask, start: int, door_cost: bool, weight: float) -> MarkovChain:
+    reward = np.where(layout.doors & door_cost, -1.0, 0.0)
+    reward[goals] = 1.0
+    transitions = random_walk(layout, "stay")
+    if weight > 0:
+        transitions = weight * shortest_walk(layout, goals) + (1 - weight) * transitions
+    return chain_on(layout, transitions, reward, start)
+
+
+def _rooms_map(side: int) -> str:
+    """The map of the scalable layout: rooms of sides ⌊L/2⌋ and ⌈L/2⌉, one wall each way."""
+    first, second = side // 2, side - side // 2
+    inner = "." * first + "{}" + "." * second
+    doors = first // 2, side - second // 2  # distance of a door from the outer edge: half of its room
+    rows = [inner.format("D" if k in doors else "#") for k in range(side + 1)]
+    rows[first] = "".join("D" if k in doors else "#" for k in range(side + 1))
+    return "\n".join(rows)
+
+
+def _outer_corners(layout: Layout, goal: str) -> tuple[int, ...]:
+    corners = CORNERS if one_of(goal, "goal", [*CORNERS, "all"]) == "all" else {goal: CORNERS[goal]}
+    last = layout.state.shape[0] - 1
+    return tuple(int(layout.state[down * last, right * last]) for down, right in corners.values())

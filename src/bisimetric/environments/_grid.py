@@ -1,0 +1,108 @@
+"""Walks on grids: any ASCII map, the 3×3 grid of the paper's heat map, and open squares.
+
+States are the free cells, row by row, named "(row,column)". Their labels are "goal" where the reward is positive,
+else "door" or "room".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._chain import MarkovChain
+from bisimetric._errors import InvalidOption
+from bisimetric._stochastic import Floats, real_array
+from bisimetric.environments._layout import Cell, Layout, read_map
+from bisimetric.environments._options import one_of, whole
+from bisimetric.environments._walk import Matrix, random_walk
+
+Corner = Literal["north-west", "north-east", "south-west", "south-east"]
+CORNERS: dict[str, tuple[int, int]] = {  # 0: first row or column, 1: last
+    "north-west": (0, 0),
+    "north-east": (0, 1),
+    "south-west": (1, 0),
+    "south-east": (1, 1),
+}
+
+
+def grid(
+    ascii_map: str,
+    *,
+    reward: Mapping[Cell, float] | npt.ArrayLike | None = None,
+    start: Cell | int | str | Floats | None = None,
+    walk: Literal["stay", "neighbours"] = "stay",
+) -> MarkovChain:
+    """The random walk on the free cells of a map ('#' wall, '.' free, 'D' door, 'G' reward +1, 'S' start).
+
+    A dict of rewards is laid over the map's; an array (one value per state) replaces them. A tuple as `start` is
+    a cell, anything else is what `MarkovChain` takes. Without 'S' or `start` the chain has no start.
+
+    >>> from bisimetric.environments import grid
+    >>> chain = grid('''
+    ...     S.#
+    ...     ..D
+    ...     #.G
+    ... ''')
+    >>> chain.names
+    ('(0,0)', '(0,1)', '(1,0)', '(1,1)', '(1,2)', '(2,1)', '(2,2)')
+    """
+    layout = read_map(ascii_map)
+    begin: object = layout.start
+    if start is not None:
+        begin = layout.state_at(start, "start") if isinstance(start, tuple) else start
+    return chain_on(layout, random_walk(layout, walk), _reward(layout, reward), begin)
+
+
+def open_grid(k: int, *, corner: Corner = "south-east") -> MarkovChain:
+    """The walk on a k×k square without walls, +1 in one corner, start in the opposite one."""
+    last = whole(k, "k", at_least=1) - 1
+    down, right = CORNERS[one_of(corner, "corner", CORNERS)]
+    open_map = "\n".join(["." * (last + 1)] * (last + 1))
+    goal, start = (down * last, right * last), (last - down * last, last - right * last)
+    return grid(open_map, reward={goal: 1.0}, start=start)
+
+
+def grid_3x3() -> MarkovChain:
+    """The 3×3 grid of the paper's heat map: uniform over the neighbours, start upper left, +1 lower left."""
+    return grid(
+        """
+        S..
+        ...
+        G..
+        """,
+        walk="neighbours",
+    )
+
+
+def chain_on(layout: Layout, transitions: Matrix, reward: Floats, start: object) -> MarkovChain:
+    """The chain with those transitions, its states named and labelled after their cells."""
+    return MarkovChain(
+        transitions,
+        reward=reward,
+        start=start,
+        names=[f"({row},{column})" for row, column in layout.cells.tolist()],
+        labels=np.where(reward > 0, "goal", np.where(layout.doors, "door", "room")).tolist(),
+    )
+
+
+def _reward(layout: Layout, given: Mapping[Cell, float] | npt.ArrayLike | None) -> Floats:
+    reward = layout.goals.astype(np.float64)
+    if given is None:
+        return reward
+    if isinstance(given, Mapping):
+        for cell, value in given.items():
+            if not isinstance(value, Real):
+                raise InvalidOption(f"reward at {cell} is {value!r}, expected a number")
+            reward[layout.state_at(cell, "reward")] = value
+        return reward
+    array = real_array(given, "reward", InvalidOption, ndim=1)
+    if len(array) != layout.n_states:
+        raise InvalidOption(
+            f"reward has {len(array)} entries, expected one per free cell: {layout.n_states}; "
+            "a dict from (row, column) sets single cells"
+        )
+    return array

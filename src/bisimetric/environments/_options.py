@@ -1,0 +1,44 @@
+"""Checks of the options that environments take: a choice, a whole number, a fraction.
+
+Each returns the checked value or raises `InvalidOption` with what was expected, what came and the remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from numbers import Integral, Real
+
+from bisimetric._errors import InvalidOption
+
+
+def one_of(value: object, what: str, choices: Iterable[str]) -> str:
+    """`value`, which must be one of `choices`."""
+    known = list(choices)
+    if isinstance(value, str) and value in known:
+        return value
+    raise InvalidOption(f"{what} is {value!r}, expected one of {', '.join(known)}{hint(value, known)}")
+
+
+def whole(value: object, what: str, *, at_least: int, at_most: int | None = None) -> int:
+    """`value` as an int within its limits."""
+    limits = f"at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InvalidOption(f"{what} is {value!r}, expected a whole number {limits}")
+    number = int(value)
+    if number < at_least or (at_most is not None and number > at_most):
+        raise InvalidOption(f"{what} is {number}, expected a whole number {limits}")
+    return number
+
+
+def fraction(value: object, what: str) -> float:
+    """`value` as a float in [0, 1]."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise InvalidOption(f"{what} is {value!r}, expected a number from 0 to 1")
+    return float(value)
+
+
+def hint(value: object, known: Iterable[str]) -> str:
+    """The end of a message that names the closest of the known words, or nothing."""
+    close = get_close_matches(str(value), list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

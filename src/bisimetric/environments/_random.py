@@ -1,0 +1,74 @@
+"""Random chains and costs, the same for the same seed.
+
+    softmax   rows are the softmax of 0.1·N(0,1), rewards N(0,1); costs |N(0,1)| scaled to maximum 1
+    uniform   rows are uniform(0,1) normalised, rewards and costs uniform(0,1)
+    sparse    each state has k distinct successors, every set of k equally likely, weighted as in uniform
+
+Distinct successors come from Floyd's sampling: for j = n−k, …, n−1 draw t from 0 … j and take t, or j if t is
+taken already. It needs k draws a state and runs for all states at once. Weights are drawn from (0, 1], so that
+none is zero.
+
+References: O'Connor, McGoff & Nobel 2022, §7.1 (softmax); Calo et al. 2024, as they ran it (uniform); Bentley &
+Floyd 1987, "A sample of brilliance".
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+
+from bisimetric._chain import MarkovChain
+from bisimetric._stochastic import Floats
+from bisimetric.environments._options import one_of, whole
+
+Kind = Literal["softmax", "uniform"]
+KINDS = ("softmax", "uniform")
+SOFTMAX_SCALE = 0.1  # standard deviation of the logits
+
+
+def random_chain(n: int, *, kind: Kind = "softmax", seed: int) -> MarkovChain:
+    """A chain of n states with dense random rows and a random reward; start 0."""
+    n_states = whole(n, "n", at_least=1)
+    rng = _generator(seed)
+    if one_of(kind, "kind", KINDS) == "softmax":
+        weights = np.exp(SOFTMAX_SCALE * rng.standard_normal((n_states, n_states)))
+        reward = rng.standard_normal(n_states)
+    else:
+        weights = 1.0 - rng.random((n_states, n_states))
+        reward = rng.random(n_states)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return MarkovChain(weights, reward=reward, start=0)
+
+
+def random_cost(n: int, m: int, *, kind: Kind = "softmax", seed: int) -> Floats:
+    """A random cost [n, m] for two chains of that kind."""
+    shape = whole(n, "n", at_least=1), whole(m, "m", at_least=1)
+    rng = _generator(seed)
+    if one_of(kind, "kind", KINDS) == "uniform":
+        return rng.random(shape)
+    cost: Floats = np.abs(rng.standard_normal(shape))
+    cost /= cost.max()
+    return cost
+
+
+def random_sparse_chain(n: int, successors: int, *, seed: int) -> MarkovChain:
+    """A chain of n states with that many distinct random successors each, rewards uniform(0,1); start 0."""
+    n_states = whole(n, "n", at_least=1)
+    degree = whole(successors, "successors", at_least=1, at_most=n_states)
+    rng = _generator(seed)
+    target = np.empty((n_states, degree), dtype=np.int64)
+    for k, j in enumerate(range(n_states - degree, n_states)):
+        drawn = rng.integers(j, size=n_states, endpoint=True)
+        taken = (target[:, :k] == drawn[:, None]).any(axis=1)
+        target[:, k] = np.where(taken, j, drawn)
+    weights = 1.0 - rng.random((n_states, degree))
+    weights /= weights.sum(axis=1, keepdims=True)
+    indptr = degree * np.arange(n_states + 1)
+    transitions = sparse.csr_array((weights.ravel(), target.ravel(), indptr), shape=(n_states, n_states))
+    return MarkovChain(transitions, reward=rng.random(n_states), start=0)
+
+
+def _generator(seed: int) -> np.random.Generator:
+    return np.random.default_rng(whole(seed, "seed", at_least=0))

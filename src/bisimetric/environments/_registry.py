@@ -1,0 +1,257 @@
+"""Environments by name, for the command line and for `as_chain`.
+
+One grammar serves all:
+
+    name   = family [":" argument] {"," option}          four-rooms:p1,door-cost
+    option = key "=" value | flag                        random:20,kind=uniform,seed=1
+
+The argument may be left out where the family has none or a default; the first option then follows the colon
+(`four-rooms:side=20`). A name comes from outside, so it cannot ask for unbounded memory: sizes have limits here,
+which the functions themselves do not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bisimetric._chain import MarkovChain
+from bisimetric._errors import InvalidOption
+from bisimetric.environments._four_rooms import (
+    classic_four_rooms,
+    four_rooms,
+    matching_four_rooms,
+    small_four_rooms,
+)
+from bisimetric.environments._grid import grid_3x3, open_grid
+from bisimetric.environments._options import hint, whole
+from bisimetric.environments._random import Kind, random_chain, random_sparse_chain
+
+MAX_SIDE = 1_000  # of a grid: a million states
+MAX_DENSE_STATES = 5_000  # 25 million transitions
+MAX_SPARSE_STATES = 1_000_000
+MAX_SPARSE_TRANSITIONS = 10_000_000
+MAX_SUCCESSORS = 100
+SUCCESSORS = 5  # where the name does not say
+LISTED = "`bisimetric environments` lists them"
+
+Reader = Callable[[str, str], object]  # (text, what it is) -> value
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the catalogue."""
+
+    pattern: str
+    description: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What may follow a family's name, and the function that builds the chain from it.
+
+    The argument and the options are passed by keyword, a dash in their names becoming an underscore.
+    """
+
+    build: Callable[..., MarkovChain]
+    entries: tuple[Entry, ...]
+    argument: str | None = None
+    required: bool = False
+    options: Mapping[str, Reader] = field(default_factory=dict)  # the argument's reader too
+    flags: tuple[str, ...] = ()
+
+
+def by_name(name: str) -> MarkovChain:
+    """The environment of that name.
+
+    >>> from bisimetric.environments import by_name
+    >>> by_name("four-rooms:p1,door-cost").n_states
+    40
+    """
+    head, items, has_colon = _split(name)
+    family = FAMILIES.get(head)
+    if family is None:
+        raise InvalidOption(f"environment {head!r} is unknown{hint(head, FAMILIES)}; {LISTED}")
+    values: dict[str, object] = {}
+    for k, item in enumerate(items):
+        key, value = _read(name, family, item, may_be_argument=k == 0 and has_colon)
+        if key in values:
+            raise InvalidOption(f"{key} is given twice in {name!r}, expected once")
+        values[key] = value
+    if family.required and family.argument not in values:
+        raise InvalidOption(f"{name!r} lacks its argument, as in {family.entries[0].example!r}")
+    return family.build(**{key.replace("-", "_"): value for key, value in values.items()})
+
+
+def is_name(text: str) -> bool:
+    """Whether the text begins with a known family, so that it means an environment and not a file."""
+    return _split(text)[0] in FAMILIES
+
+
+def catalogue() -> list[Entry]:
+    """Every pattern that `by_name` understands."""
+    return [entry for family in FAMILIES.values() for entry in family.entries]
+
+
+def _split(name: str) -> tuple[str, list[str], bool]:
+    """Family, items after it, and whether a colon sets them off."""
+    before_comma = name.partition(",")[0]
+    mark = ":" if ":" in before_comma else ","
+    head, found, rest = name.partition(mark)
+    items = [item.strip() for item in rest.split(",")] if found else []
+    return head.strip(), items, mark == ":"
+
+
+def _read(name: str, family: Family, item: str, *, may_be_argument: bool) -> tuple[str, object]:
+    """One item after the family as key and value."""
+    key, equals, text = (part.strip() for part in item.partition("="))
+    options = [option for option in (*family.options, *family.flags) if option != family.argument]
+    if not equals and may_be_argument and key not in options:
+        if family.argument is None:
+            raise InvalidOption(
+                f"{name!r} has the argument {key!r}, expected none; write {family.entries[0].example!r}"
+            )
+        return family.argument, family.options[family.argument](key, f"{family.argument} in {name!r}")
+    if key not in options:
+        known = f"expected one of {', '.join(options)}" if options else "expected none"
+        raise InvalidOption(f"option {key!r} in {name!r} is unknown, {known}{hint(key, options)}; {LISTED}")
+    if key in family.flags:
+        if equals:
+            raise InvalidOption(
+                f"{key} in {name!r} has the value {text!r}, expected none; write {key!r} alone"
+            )
+        return key, True
+    if not equals:
+        raise InvalidOption(f"{key} in {name!r} lacks a value; write {key}=...")
+    return key, family.options[key](text, f"{key} in {name!r}")
+
+
+def _word(text: str, what: str) -> str:
+    if not text:
+        raise InvalidOption(f"{what} is empty; {LISTED}")
+    return text
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidOption(f"{what} is {text!r}, expected a number") from None
+
+
+def _whole(at_least: int, at_most: int) -> Reader:
+    def read(text: str, what: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            return whole(text, what, at_least=at_least, at_most=at_most)  # which raises
+        return whole(number, what, at_least=at_least, at_most=at_most)
+
+    return read
+
+
+def _random(n: int, kind: Kind = "softmax", seed: int = 0) -> MarkovChain:
+    return random_chain(n, kind=kind, seed=seed)
+
+
+def _random_sparse(n: int, successors: int | None = None, seed: int = 0) -> MarkovChain:
+    if successors is None:
+        successors = min(SUCCESSORS, n)
+    if n * successors > MAX_SPARSE_TRANSITIONS:
+        raise InvalidOption(
+            f"{n} states with {successors} successors have {n * successors} transitions, expected at most "
+            f"{MAX_SPARSE_TRANSITIONS}; ask for fewer, or call random_sparse_chain"
+        )
+    return random_sparse_chain(n, successors, seed=seed)
+
+
+_seed = _whole(0, 2**63 - 1)
+
+FAMILIES: Mapping[str, Family] = {
+    "four-rooms": Family(
+        four_rooms,
+        (
+            Entry(
+                "four-rooms:p0 … p9[,door-cost][,shortest-path=W]",
+                "Four 3×3 rooms, 40 states; −1 on doors; weight W of the shortest path to a goal",
+                "four-rooms:p1",
+            ),
+            Entry(
+                "four-rooms:side=L[,goal=CORNER][,door-cost][,shortest-path=W]",
+                f"Four rooms of L² + 4 states, L ≤ {MAX_SIDE}; goal north-east, …, or all",
+                "four-rooms:side=20,goal=all",
+            ),
+        ),
+        argument="instance",
+        options={"instance": _word, "side": _whole(2, MAX_SIDE), "goal": _word, "shortest-path": _number},
+        flags=("door-cost",),
+    ),
+    "small-four-rooms": Family(
+        small_four_rooms,
+        (Entry("small-four-rooms:a|b", "Four 2×2 rooms, 20 states", "small-four-rooms:a"),),
+        argument="instance",
+        required=True,
+        options={"instance": _word},
+    ),
+    "matching-four-rooms": Family(
+        matching_four_rooms,
+        (
+            Entry(
+                "matching-four-rooms",
+                "Four rooms, each the 3×3 grid turned, 40 states",
+                "matching-four-rooms",
+            ),
+        ),
+    ),
+    "classic-four-rooms": Family(
+        classic_four_rooms,
+        (
+            Entry(
+                "classic-four-rooms", "Four rooms of Sutton, Precup & Singh, 104 states", "classic-four-rooms"
+            ),
+        ),
+    ),
+    "grid-3x3": Family(
+        grid_3x3, (Entry("grid-3x3", "3×3 grid, uniform over the neighbours, 9 states", "grid-3x3"),)
+    ),
+    "open-grid": Family(
+        open_grid,
+        (
+            Entry(
+                "open-grid:K[,corner=CORNER]",
+                f"K×K square without walls, +1 in one corner, K ≤ {MAX_SIDE}",
+                "open-grid:5",
+            ),
+        ),
+        argument="k",
+        required=True,
+        options={"k": _whole(1, MAX_SIDE), "corner": _word},
+    ),
+    "random": Family(
+        _random,
+        (
+            Entry(
+                "random:N[,kind=softmax|uniform][,seed=SEED]",
+                f"N states with dense random rows, N ≤ {MAX_DENSE_STATES}",
+                "random:20,kind=uniform,seed=1",
+            ),
+        ),
+        argument="n",
+        required=True,
+        options={"n": _whole(1, MAX_DENSE_STATES), "kind": _word, "seed": _seed},
+    ),
+    "random-sparse": Family(
+        _random_sparse,
+        (
+            Entry(
+                "random-sparse:N[,successors=K][,seed=SEED]",
+                f"N states with K random successors each, N ≤ {MAX_SPARSE_STATES}, K ≤ {MAX_SUCCESSORS}",
+                "random-sparse:1000,successors=5,seed=1",
+            ),
+        ),
+        argument="n",
+        required=True,
+        options={"n": _whole(1, MAX_SPARSE_STATES), "successors": _whole(1, MAX_SUCCESSORS), "seed": _seed},
+    ),
+}

@@ -1,0 +1,70 @@
+"""Transition matrices on a layout.
+
+    stay          1/4 for each direction; a step into a wall stays where it is
+    neighbours    uniform over the free cells next to this one; a cell without any stays
+    shortest path one step nearer to the nearest goal; of several such steps the first of up, down, left, right;
+                  stays at a goal, and where no goal can be reached
+
+The steps to the nearest goal come from one breadth-first search that starts at all goals at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric.environments._layout import STEPS, Ints, Layout, Mask
+from bisimetric.environments._options import one_of
+
+WALKS = ("stay", "neighbours")
+
+Matrix = sparse.csr_array[Any, tuple[int, int]]
+
+
+def random_walk(layout: Layout, walk: str) -> Matrix:
+    """Transitions of the walk of that name."""
+    beside = layout.neighbours()  # [4, n]
+    here = np.arange(layout.n_states)
+    if one_of(walk, "walk", WALKS) == "stay":
+        return _moves(np.where(beside < 0, here, beside), np.full(beside.shape, 1 / len(STEPS)))
+    degree = (beside >= 0).sum(axis=0)
+    lonely = degree == 0
+    target = np.vstack([np.where(beside < 0, here, beside), here])
+    chance = np.vstack([(beside >= 0) / np.maximum(degree, 1), lonely])
+    return _moves(target, chance)
+
+
+def shortest_walk(layout: Layout, goals: Mask) -> Matrix:
+    """Transitions of the deterministic walk to the nearest goal."""
+    beside = layout.neighbours()
+    here = np.arange(layout.n_states)
+    steps = _steps_to(goals, beside)
+    nearer = (beside >= 0) & (steps[beside] == steps - 1) & (steps > 0)  # [4, n]
+    first = nearer.argmax(axis=0)
+    target = np.where(nearer.any(axis=0), beside[first, here], here)
+    return _moves(target[None, :], np.ones((1, layout.n_states)))
+
+
+def _steps_to(goals: Mask, beside: Ints) -> Ints:
+    """The least number of moves from each state to a goal, -1 where there is no way."""
+    steps = np.where(goals, 0, -1)
+    frontier = np.flatnonzero(goals)
+    distance = 0
+    while len(frontier):
+        distance += 1
+        reached = np.unique(beside[:, frontier])
+        frontier = reached[(reached >= 0) & (steps[reached] < 0)]
+        steps[frontier] = distance
+    return steps
+
+
+def _moves(target: Ints, chance: npt.NDArray[np.float64]) -> Matrix:
+    """The matrix that moves state x to target[k, x] with probability chance[k, x]; equal targets add up."""
+    n_choices, n_states = target.shape
+    row = np.tile(np.arange(n_states), n_choices)
+    matrix = sparse.csr_array((chance.ravel(), (row, target.ravel())), shape=(n_states, n_states))
+    matrix.eliminate_zeros()
+    return matrix

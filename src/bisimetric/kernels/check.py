@@ -1,0 +1,97 @@
+"""The checker: what a value, couplings and potentials prove, whoever proposed them.
+
+For every pair (x, y), with any π that couples P[x] and Q[y] and any g,
+
+    U = c + γ<π, V> ≥ (T V),        f(i) = min_j V(i, j) - g(j),        L = c + γ(<f, P[x]> + <g, Q[y]>) ≤ (T V),
+
+because f is feasible together with g whatever g is. It measures how far the marginals of π are off, and refuses negative mass or cells
+outside the supports. It shares no code with the kernels that made the proposals.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bisimetric.kernels._compile import kernel
+
+# Columns of a report.
+LOWEST, HIGHEST, MARGINAL_ERROR, LARGEST_POTENTIAL, MOST_TERMS, INVALID = range(6)
+
+
+@kernel
+def check(first, last, value, cost, scale, discount, stop, P, Q, cells, upper, lower, report):  # type: ignore[no-untyped-def]
+    """U and L on the pairs first..last (flat), and the report: min(L - V), max(U - V) and what the rounding bound needs."""
+    m = cost.shape[1]
+    row_mass = np.zeros(len(P.data) + 1)  # only the entries of one row are in use at a time
+    column_mass = np.zeros(len(Q.data) + 1)
+    lowest = np.inf
+    highest = -np.inf
+    marginal_error = 0.0
+    largest = 0.0
+    most = 0
+    invalid = 0
+    for pair in range(first, last):
+        x = pair // m
+        y = pair - x * m
+        scaled = cost[x, y] * scale
+        here = value[x, y]
+        if stop.size > 0 and stop[x, y]:
+            upper[x, y] = scaled
+            lower[x, y] = scaled
+            lowest = min(lowest, scaled - here)
+            highest = max(highest, scaled - here)
+            continue
+        x_at = P.indptr[x]
+        sx = P.indptr[x + 1] - x_at
+        y_at = Q.indptr[y]
+        sy = Q.indptr[y + 1] - y_at
+        for i in range(sx):
+            row_mass[i] = P.data[x_at + i]
+        for j in range(sy):
+            column_mass[j] = Q.data[y_at + j]
+        expected = 0.0
+        for k in range(cells.indptr[pair - first], cells.indptr[pair - first + 1]):
+            i = cells.left[k]
+            j = cells.right[k]
+            mass = cells.weight[k]
+            if i < 0 or i >= sx or j < 0 or j >= sy or not mass >= 0.0:
+                invalid += 1
+                continue
+            row_mass[i] -= mass
+            column_mass[j] -= mass
+            expected += mass * value[P.indices[x_at + i], Q.indices[y_at + j]]
+        off = 0.0
+        for i in range(sx):
+            off += abs(row_mass[i])
+        for j in range(sy):
+            off += abs(column_mass[j])
+        marginal_error = max(marginal_error, off)
+
+        g_at = cells.start[pair - first]
+        dual = 0.0
+        for j in range(sy):
+            g = cells.potential[g_at + j]
+            dual += g * Q.data[y_at + j]
+            largest = max(largest, abs(g))
+            if not abs(g) < np.inf:
+                invalid += 1
+        for i in range(sx):
+            row = value[P.indices[x_at + i]]
+            f = np.inf
+            for j in range(sy):
+                f = min(f, row[Q.indices[y_at + j]] - cells.potential[g_at + j])
+            dual += f * P.data[x_at + i]
+            largest = max(largest, abs(f))
+        above = scaled + discount * expected
+        below = scaled + discount * dual
+        upper[x, y] = above
+        lower[x, y] = below
+        lowest = min(lowest, below - here)
+        highest = max(highest, above - here)
+        most = max(most, max(cells.indptr[pair - first + 1] - cells.indptr[pair - first], sx + sy))
+    report[LOWEST] = lowest
+    report[HIGHEST] = highest
+    report[MARGINAL_ERROR] = marginal_error
+    report[LARGEST_POTENTIAL] = largest
+    report[MOST_TERMS] = most
+    report[INVALID] = invalid

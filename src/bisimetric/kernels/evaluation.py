@@ -1,0 +1,93 @@
+"""Policy evaluation: the operators I - γΠ and the vector steps of BiCGSTAB.
+
+For a fixed coupling Π the value solves (I - γΠ) V = c. Every kernel works on source rows first..last; inner products come back as one partial
+sum per source row, added up in that order by the caller, so they do not depend on how rows are split between threads.
+
+Reference: van der Vorst 1992 (BiCGSTAB).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bisimetric.kernels._compile import kernel
+
+
+@kernel
+def apply_trees(first, last, vector, out, other, discount, P, Q, trees, sums):  # type: ignore[no-untyped-def]
+    """out = vector - γΠ·vector for the trees' coupling; sums[x] = (<other, out>, <out, out>)."""
+    m = len(Q.indptr) - 1
+    for x in range(first, last):
+        sx = P.indptr[x + 1] - P.indptr[x]
+        product = 0.0
+        square = 0.0
+        for y in range(m):
+            pair = x * m + y
+            at = trees.offset[x] + y * (sx - 1) + Q.indptr[y]
+            expected = 0.0
+            for k in range(at, at + trees.count[pair]):
+                expected += trees.weight[k] * vector[trees.target[k]]
+            result = vector[pair] - discount * expected
+            out[pair] = result
+            product += other[pair] * result
+            square += result * result
+        sums[x, 0] = product
+        sums[x, 1] = square
+
+
+@kernel
+def apply_independent(first, last, vector, out, other, discount, stop, P, Q, sums):  # type: ignore[no-untyped-def]
+    """The same for the independent coupling: out = vector - γ·P vector Qᵀ."""
+    m = len(Q.indptr) - 1
+    mixed = np.empty(m)
+    for x in range(first, last):
+        mixed[:] = 0.0
+        for k in range(P.indptr[x], P.indptr[x + 1]):
+            weight = P.data[k]
+            at = P.indices[k] * m
+            for y in range(m):
+                mixed[y] += weight * vector[at + y]
+        product = 0.0
+        square = 0.0
+        for y in range(m):
+            pair = x * m + y
+            expected = 0.0
+            if stop.size == 0 or not stop[x, y]:
+                for k in range(Q.indptr[y], Q.indptr[y + 1]):
+                    expected += Q.data[k] * mixed[Q.indices[k]]
+            result = vector[pair] - discount * expected
+            out[pair] = result
+            product += other[pair] * result
+            square += result * result
+        sums[x, 0] = product
+        sums[x, 1] = square
+
+
+@kernel
+def step_direction(first, last, p, r, v, beta, omega):  # type: ignore[no-untyped-def]
+    """p = r + β(p - ωv)."""
+    for k in range(first, last):
+        p[k] = r[k] + beta * (p[k] - omega * v[k])
+
+
+@kernel
+def step_half(first, last, s, r, v, alpha):  # type: ignore[no-untyped-def]
+    """s = r - αv."""
+    for k in range(first, last):
+        s[k] = r[k] - alpha * v[k]
+
+
+@kernel
+def step_full(first, last, width, x, p, s, r, t, shadow, alpha, omega, sums):  # type: ignore[no-untyped-def]
+    """x += αp + ωs and r = s - ωt; sums[row] = (<shadow, r>, max |r|), rows of `width` entries."""
+    for row in range(first, last):
+        product = 0.0
+        largest = 0.0
+        for k in range(row * width, (row + 1) * width):
+            x[k] += alpha * p[k] + omega * s[k]
+            rest = s[k] - omega * t[k]
+            r[k] = rest
+            product += shadow[k] * rest
+            largest = max(largest, abs(rest))
+        sums[row, 0] = product
+        sums[row, 1] = largest

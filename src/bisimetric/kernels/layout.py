@@ -1,0 +1,43 @@
+"""The arrays that kernels work on.
+
+A pair (x, y) of states owns one transport problem between the rows P[x] and Q[y], with S_x and S_y entries. Its basis is a spanning
+tree on S_x + S_y nodes (source successors first) with K = S_x + S_y - 1 arcs. Trees of all pairs lie in flat arrays; the
+one of (x, y) begins at offset[x] + y·(S_x - 1) + Q.indptr[y], which needs no array of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Rows(NamedTuple):
+    """The rows of a stochastic matrix in CSR form, every row summing to one exactly."""
+
+    indptr: npt.NDArray[np.int64]  # [rows + 1]
+    indices: npt.NDArray[np.int32]  # [entries]
+    data: npt.NDArray[np.float64]  # [entries]
+
+
+class Trees(NamedTuple):
+    """One transport basis per pair, root first, and the cells that carry flow."""
+
+    offset: npt.NDArray[np.int64]  # [n], start of a source row
+    code: npt.NDArray[Any]  # [cells], child node << shift | parent node; every parent comes before its children
+    shift: int  # bits of a node number
+    count: npt.NDArray[Any]  # [pairs], cells with positive flow
+    target: npt.NDArray[np.int32]  # [cells], flat successor pair of a cell with flow; the first `count` of a pair are used
+    weight: npt.NDArray[np.float64]  # [cells], its flow
+
+
+class Cells(NamedTuple):
+    """Couplings and potentials of a range of pairs, as handed to the checker."""
+
+    indptr: npt.NDArray[np.int64]  # [pairs + 1]
+    left: npt.NDArray[np.int32]  # [cells], position in the source row
+    right: npt.NDArray[np.int32]  # [cells], position in the target row
+    weight: npt.NDArray[np.float64]  # [cells]
+    start: npt.NDArray[np.int64]  # [pairs + 1], where the potentials of a pair begin
+    potential: npt.NDArray[np.float64]  # [Σ S_y], g of every pair
