@@ -56,7 +56,7 @@ class Bellman:
         largest = float(problem.cost.max())
         source, target = _rows(problem.source.transitions), _rows(problem.target.transitions)
         stop = np.zeros((0, 0), np.bool_) if problem.stop is None else problem.stop.copy()
-        scale = math.ldexp(1.0, 1 - math.frexp(largest)[1])
+        scale = math.ldexp(1.0, min(1 - math.frexp(largest)[1], 1022))
         return cls(source, target, problem.cost, scale, problem.discount, stop, _alike(target))
 
     @property
@@ -68,6 +68,10 @@ class Bellman:
         """The cost in the scale of this operator."""
         scaled: Floats = self.cost * self.scale
         return scaled
+
+    def largest_value(self) -> float:
+        """What no distance exceeds: the largest cost forever."""
+        return float(self.cost.max()) * self.scale / (1.0 - self.discount) * (1 + 8 * UNIT_ROUNDOFF)
 
     def new_trees(self) -> Trees:
         """Room for one transport tree per pair; estimated before it is allocated."""
@@ -109,6 +113,14 @@ class Bellman:
 
         reports = np.array(for_each_block(work, n * m, unit=self._unit(), serial_below=SERIAL_BELOW))
         return Sweep(swept, float(reports[:, 0].min()), float(reports[:, 1].max()), int(reports[:, 2].sum()))
+
+    def onward(self, sweep: Sweep) -> tuple[float, float]:
+        """How far V* can be below and above T V, by MacQueen's bounds; one sign only if the game can stop."""
+        below, above = sweep.lowest, sweep.highest
+        if self.stop.size:
+            below, above = min(below, 0.0), max(above, 0.0)
+        factor = self.discount / (1.0 - self.discount)
+        return factor * below, factor * above
 
     def evaluate(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> _krylov.Solved:
         """d with (I - γΠ) d = residual for the trees' coupling Π, up to `target`; [n·m] vectors."""

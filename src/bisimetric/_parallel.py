@@ -40,13 +40,13 @@ def _pool(pid: int, threads: int) -> ThreadPoolExecutor:
 
 
 def for_each_block(
-    work: Callable[[int, int], Result], size: int, *, unit: int = 1, serial_below: int = 0
+    work: Callable[[int, int], Result], size: int, *, unit: int = 1, largest: int = 2**30, serial_below: int = 0
 ) -> list[Result]:
     """Call work(first, last) on ranges that cover 0..size, cut at multiples of `unit`; results in no fixed order.
 
-    `serial_below`: a size that is not worth a second thread.
+    `largest`: no longer ranges than this, except for a single unit. `serial_below`: a size that is not worth a second thread.
     """
-    queue = _Queue(size, unit)
+    queue = _Queue(size, unit, max(1, largest // unit))
     threads = min(thread_count(), queue.units)
     if threads == 1 or size < serial_below:
         return queue.drain(work)
@@ -64,9 +64,10 @@ def for_each_block(
 class _Queue:
     """Hands out ranges, as long as the last one suggests for BLOCK_SECONDS."""
 
-    def __init__(self, size: int, unit: int) -> None:
+    def __init__(self, size: int, unit: int, largest: int) -> None:
         self._size = size
         self._unit = unit
+        self._largest = largest
         self.units = -(-size // unit)
         self._next = 0
         self._grab = 1
@@ -92,7 +93,7 @@ class _Queue:
             spent = time.perf_counter() - begin
             fitting = (taken[1] - taken[0]) * BLOCK_SECONDS / max(spent, 1e-6)
             with self._lock:
-                self._grab = max(1, min(int(fitting), 8 * self._grab))
+                self._grab = max(1, min(int(fitting), 8 * self._grab, self._largest))
         return results
 
 

@@ -1,11 +1,11 @@
 """Four rooms joined by four doors: the paper's instances and a version of any size.
 
-The 40-state layout is a 7×7 square with a wall on row 3 and column 3, and doors at (1,3), (3,1), (3,5), (5,3).
-Ten instances p0 … p9 share the walk (1/4 in each direction, a blocked move stays) and differ in rewards and
-start. The 20-state layout has 2×2 rooms. The scalable layout of side L has rooms whose sides add up to L, not
-counting the wall between them, so L² + 4 states; a door lies in the middle of its wall segment, the middle
-nearer to the crossing of the walls if there are two. Side 6 is the 40-state layout, side 4 the 20-state one. For
-even L the layout has all eight symmetries of the square.
+The 40-state layout is a 7×7 square with a wall on row 3 and column 3, and doors at (1,3), (3,1), (3,5) and
+(5,3). Ten instances p0 … p9 share the walk (1/4 in each direction, a blocked move stays) and differ in
+rewards and start. The 20-state layout has 2×2 rooms. The scalable layout of side L has rooms whose sides add
+up to L, not counting the wall between them, so L² + 4 states; a door lies in the middle of its wall segment,
+the middle nearer to the crossing of the walls if there are two. Side 6 is the 40-state layout, side 4 the
+20-state one. For even L the layout has all eight symmetries of the square.
 
 Two variants: *door cost* puts −1 on the doors (a +1 on a door wins); *shortest path* at weight w takes the
 shortest way to the nearest +1 cell with probability w and walks at random otherwise.

@@ -1,13 +1,12 @@
 """Walks on grids: any ASCII map, the 3×3 grid of the paper's heat map, and open squares.
 
-States are the free cells, row by row, named "(row,column)". Their labels are "goal" where the reward is positive,
-else "door" or "room".
+States are the free cells, row by row, named "(row,column)". Their labels are "goal" where the reward is
+positive, else "door" or "room".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -38,8 +37,8 @@ def grid(
 ) -> MarkovChain:
     """The random walk on the free cells of a map ('#' wall, '.' free, 'D' door, 'G' reward +1, 'S' start).
 
-    A dict of rewards is laid over the map's; an array (one value per state) replaces them. A tuple as `start` is
-    a cell, anything else is what `MarkovChain` takes. Without 'S' or `start` the chain has no start.
+    A dict of rewards is laid over the map's; an array (one value per state) replaces them. A tuple as `start`
+    is a cell, anything else is what `MarkovChain` takes. Without 'S' or `start` the chain has no start.
 
     >>> from bisimetric.environments import grid
     >>> chain = grid('''
@@ -94,10 +93,8 @@ def _reward(layout: Layout, given: Mapping[Cell, float] | npt.ArrayLike | None) 
     if given is None:
         return reward
     if isinstance(given, Mapping):
-        for cell, value in given.items():
-            if not isinstance(value, Real):
-                raise InvalidOption(f"reward at {cell} is {value!r}, expected a number")
-            reward[layout.state_at(cell, "reward")] = value
+        states = [layout.state_at(cell, "reward") for cell in given]
+        reward[states] = real_array(list(given.values()), "list(reward.values())", InvalidOption, ndim=1)
         return reward
     array = real_array(given, "reward", InvalidOption, ndim=1)
     if len(array) != layout.n_states:

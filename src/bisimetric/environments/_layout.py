@@ -3,9 +3,9 @@
     #  wall        .  free cell        D  door: a free cell in a wall line
     G  goal: a free cell with reward +1        S  start: a free cell, at most one
 
-The free cells are the states, numbered row by row from the upper left. A cell is written (row, column), both from
-0, and the walls drawn count. What lies outside of the map is wall. Common indentation, and empty lines before and
-after the map, are ignored.
+The free cells are the states, numbered row by row from the upper left. A cell is written (row, column), both
+from 0, and the walls drawn count. What lies outside of the map is wall. Common indentation, and empty lines
+before and after the map, are ignored.
 """
 
 from __future__ import annotations

@@ -4,12 +4,12 @@
     uniform   rows are uniform(0,1) normalised, rewards and costs uniform(0,1)
     sparse    each state has k distinct successors, every set of k equally likely, weighted as in uniform
 
-Distinct successors come from Floyd's sampling: for j = n−k, …, n−1 draw t from 0 … j and take t, or j if t is
-taken already. It needs k draws a state and runs for all states at once. Weights are drawn from (0, 1], so that
-none is zero.
+Distinct successors come from Floyd's sampling: for j = n−k, …, n−1 draw t from 0 … j and take t, or j if t
+is taken already. It needs k draws a state and runs for all states at once. Weights are drawn from (0, 1], so
+that none is zero.
 
-References: O'Connor, McGoff & Nobel 2022, §7.1 (softmax); Calo et al. 2024, as they ran it (uniform); Bentley &
-Floyd 1987, "A sample of brilliance".
+References: O'Connor, McGoff & Nobel 2022, §7.1 (softmax); Calo et al. 2024, as they ran it (uniform); Bentley
+& Floyd 1987, "A sample of brilliance" (sampling).
 """
 
 from __future__ import annotations

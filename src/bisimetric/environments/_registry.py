@@ -6,8 +6,8 @@ One grammar serves all:
     option = key "=" value | flag                        random:20,kind=uniform,seed=1
 
 The argument may be left out where the family has none or a default; the first option then follows the colon
-(`four-rooms:side=20`). A name comes from outside, so it cannot ask for unbounded memory: sizes have limits here,
-which the functions themselves do not have.
+(`four-rooms:side=20`). A name comes from outside, so it cannot ask for unbounded memory: sizes have limits
+here, which the functions themselves do not have.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class Family:
 
     build: Callable[..., MarkovChain]
     entries: tuple[Entry, ...]
-    argument: str | None = None
+    argument: tuple[str, Reader] | None = None
     required: bool = False
-    options: Mapping[str, Reader] = field(default_factory=dict)  # the argument's reader too
+    options: Mapping[str, Reader] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
 
 
@@ -72,14 +72,14 @@ def by_name(name: str) -> MarkovChain:
     head, items, has_colon = _split(name)
     family = FAMILIES.get(head)
     if family is None:
-        raise InvalidOption(f"environment {head!r} is unknown{hint(head, FAMILIES)}; {LISTED}")
+        raise InvalidOption(f"environment {head!r} is unknown; {LISTED}{hint(head, FAMILIES)}")
     values: dict[str, object] = {}
     for k, item in enumerate(items):
         key, value = _read(name, family, item, may_be_argument=k == 0 and has_colon)
         if key in values:
             raise InvalidOption(f"{key} is given twice in {name!r}, expected once")
         values[key] = value
-    if family.required and family.argument not in values:
+    if family.required and family.argument and family.argument[0] not in values:
         raise InvalidOption(f"{name!r} lacks its argument, as in {family.entries[0].example!r}")
     return family.build(**{key.replace("-", "_"): value for key, value in values.items()})
 
@@ -106,16 +106,17 @@ def _split(name: str) -> tuple[str, list[str], bool]:
 def _read(name: str, family: Family, item: str, *, may_be_argument: bool) -> tuple[str, object]:
     """One item after the family as key and value."""
     key, equals, text = (part.strip() for part in item.partition("="))
-    options = [option for option in (*family.options, *family.flags) if option != family.argument]
+    options = (*family.options, *family.flags)
     if not equals and may_be_argument and key not in options:
         if family.argument is None:
             raise InvalidOption(
                 f"{name!r} has the argument {key!r}, expected none; write {family.entries[0].example!r}"
             )
-        return family.argument, family.options[family.argument](key, f"{family.argument} in {name!r}")
+        argument, read = family.argument
+        return argument, read(key, f"{argument} in {name!r}")
     if key not in options:
         known = f"expected one of {', '.join(options)}" if options else "expected none"
-        raise InvalidOption(f"option {key!r} in {name!r} is unknown, {known}{hint(key, options)}; {LISTED}")
+        raise InvalidOption(f"option {key!r} in {name!r} is unknown, {known}; {LISTED}{hint(key, options)}")
     if key in family.flags:
         if equals:
             raise InvalidOption(
@@ -183,16 +184,15 @@ FAMILIES: Mapping[str, Family] = {
                 "four-rooms:side=20,goal=all",
             ),
         ),
-        argument="instance",
-        options={"instance": _word, "side": _whole(2, MAX_SIDE), "goal": _word, "shortest-path": _number},
+        argument=("instance", _word),
+        options={"side": _whole(2, MAX_SIDE), "goal": _word, "shortest-path": _number},
         flags=("door-cost",),
     ),
     "small-four-rooms": Family(
         small_four_rooms,
         (Entry("small-four-rooms:a|b", "Four 2×2 rooms, 20 states", "small-four-rooms:a"),),
-        argument="instance",
+        argument=("instance", _word),
         required=True,
-        options={"instance": _word},
     ),
     "matching-four-rooms": Family(
         matching_four_rooms,
@@ -224,9 +224,9 @@ FAMILIES: Mapping[str, Family] = {
                 "open-grid:5",
             ),
         ),
-        argument="k",
+        argument=("k", _whole(1, MAX_SIDE)),
         required=True,
-        options={"k": _whole(1, MAX_SIDE), "corner": _word},
+        options={"corner": _word},
     ),
     "random": Family(
         _random,
@@ -237,9 +237,9 @@ FAMILIES: Mapping[str, Family] = {
                 "random:20,kind=uniform,seed=1",
             ),
         ),
-        argument="n",
+        argument=("n", _whole(1, MAX_DENSE_STATES)),
         required=True,
-        options={"n": _whole(1, MAX_DENSE_STATES), "kind": _word, "seed": _seed},
+        options={"kind": _word, "seed": _seed},
     ),
     "random-sparse": Family(
         _random_sparse,
@@ -250,8 +250,8 @@ FAMILIES: Mapping[str, Family] = {
                 "random-sparse:1000,successors=5,seed=1",
             ),
         ),
-        argument="n",
+        argument=("n", _whole(1, MAX_SPARSE_STATES)),
         required=True,
-        options={"n": _whole(1, MAX_SPARSE_STATES), "successors": _whole(1, MAX_SUCCESSORS), "seed": _seed},
+        options={"successors": _whole(1, MAX_SUCCESSORS), "seed": _seed},
     ),
 }

@@ -1,9 +1,9 @@
 """Transition matrices on a layout.
 
-    stay          1/4 for each direction; a step into a wall stays where it is
-    neighbours    uniform over the free cells next to this one; a cell without any stays
-    shortest path one step nearer to the nearest goal; of several such steps the first of up, down, left, right;
-                  stays at a goal, and where no goal can be reached
+    stay           1/4 for each direction; a step into a wall stays where it is
+    neighbours     uniform over the free cells next to this one; a cell without any stays
+    shortest path  one step nearer to the nearest goal, of several the first of up, down, left, right; stays
+                   at a goal, and where no goal can be reached
 
 The steps to the nearest goal come from one breadth-first search that starts at all goals at once.
 """

@@ -1,0 +1,214 @@
+"""Certificates: an interval around the true distance, from a value, couplings and potentials.
+
+The checker (kernels/check.py) turns any value V with couplings and potentials into U ≥ T V ≥ L. Then (MacQueen 1966)
+
+    L + γ/(1-γ)·min(L - V)  ≤  V*  ≤  U + γ/(1-γ)·max(U - V).
+
+These hold for real numbers; both ends are widened for what rounding can do to the sums above, and for the distance between the rows
+given and the rows solved. The lower end is raised to c, which V* never goes below, the upper end is cut at what no coupling can
+exceed. A pair is *proved zero* when its cost is zero and its coupling leads only to such pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from bisimetric import kernels
+from bisimetric._bellman import SERIAL_BELOW, Bellman
+from bisimetric._coupling import TreeWitness, Witness
+from bisimetric._errors import InvalidProblem, InvalidWitness
+from bisimetric._parallel import for_each_block
+from bisimetric._problem import Problem
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, real_array
+
+LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
+ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
+CELLS_AT_ONCE = 2**20  # of couplings that the checker looks at in one block
+SUBNORMAL_BELOW = 2.0**-1000  # costs this small may round when scaled back
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Certificate:
+    """lower ≤ V* ≤ upper at every pair, also in floating point; `value` is the best estimate inside."""
+
+    value: Floats  # [n, m]
+    lower: Floats  # [n, m]
+    upper: Floats  # [n, m]
+
+    @property
+    def gap(self) -> float:
+        """The width of the widest interval."""
+        return float((self.upper - self.lower).max())
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap divided by the largest upper bound; zero if that is zero."""
+        gap = self.gap
+        return gap / float(self.upper.max()) if gap > 0 else 0.0
+
+    def __repr__(self) -> str:
+        n, m = self.value.shape
+        return f"Certificate({n} x {m} state pairs, gap {self.gap:.2g}, relative {self.relative_gap:.2g})"
+
+
+def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
+    """Bounds on the true distances from any guess of them: one sweep of transports, then the checker.
+
+    The better the guess, the tighter the interval; a wrong guess gives a wide interval, never a wrong one.
+    """
+    guess = real_array(value, "value", InvalidProblem, ndim=2)
+    if guess.shape != problem.shape:
+        raise InvalidProblem(f"value has shape {guess.shape}, expected {problem.shape}")
+    if is_immediate(problem):
+        return immediate(problem)
+    bellman = Bellman.of(problem)
+    scaled = scaled_guess(bellman, guess)
+    trees = bellman.new_trees()
+    bellman.improve(scaled, trees, cold=True)
+    return check(problem, bellman, scaled, TreeWitness(bellman, scaled, trees))
+
+
+def scaled_guess(bellman: Bellman, guess: Floats) -> Floats:
+    """A guess of the distances in the operator's scale, cut to the range in which they must lie."""
+    with np.errstate(over="ignore"):
+        scaled = np.clip(guess * bellman.scale, 0.0, bellman.largest_value())
+    return np.where(bellman.stop, bellman.scaled_cost(), scaled) if bellman.stop.size else scaled
+
+
+def is_immediate(problem: Problem) -> bool:
+    """Whether V = c: no future, or nothing to pay."""
+    return problem.discount == 0.0 or not problem.cost.any()
+
+
+def immediate(problem: Problem) -> Certificate:
+    """The exact answer V = c."""
+    return Certificate(problem.cost.copy(), problem.cost.copy(), problem.cost.copy())
+
+
+def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -> Certificate:
+    """What `value` (in the operator's scale) and the witness prove, in the problem's own units."""
+    n, m = bellman.shape
+    upper, lower = np.empty((n, m)), np.empty((n, m))
+
+    def work(first: int, last: int) -> Floats:
+        report = np.empty(6)
+        kernels.check.check(
+            first, last, value, bellman.cost, bellman.scale, bellman.discount, bellman.stop, bellman.source, bellman.target,
+            witness.cells(first, last), upper, lower, report,
+        )  # fmt: skip
+        return report
+
+    at_once = max(1, CELLS_AT_ONCE // max(witness.cells_per_pair, 1))
+    reports = np.array(for_each_block(work, n * m, largest=at_once, serial_below=SERIAL_BELOW))
+    lowest, highest = float(reports[:, 0].min()), float(reports[:, 1].max())
+    marginal_error, potential, terms, invalid = (float(reports[:, k].max()) for k in (2, 3, 4, 5))
+    if invalid or not marginal_error <= LARGEST_MARGINAL_ERROR:
+        raise InvalidWitness(f"the couplings are off by {marginal_error:.3g} in a marginal, or have {invalid:.0f} invalid cells")
+    if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
+        lowest, highest = min(lowest, 0.0), max(highest, 0.0)
+
+    onward = bellman.discount / (1.0 - bellman.discount)
+    lower += onward * lowest
+    upper += onward * highest
+    estimate = 0.5 * (lower + upper)
+    down, up = _widening(problem, bellman, value, (lowest, highest), potential, terms, marginal_error)
+    lower -= down
+    upper += up
+    np.maximum(lower, bellman.cost * bellman.scale, out=lower)
+    np.minimum(upper, bellman.largest_value(), out=upper)
+    if bellman.stop.size:
+        lower[bellman.stop] = upper[bellman.stop] = (bellman.cost * bellman.scale)[bellman.stop]
+    np.clip(estimate, lower, upper, out=estimate)
+    zero = _proved_zero(problem, bellman, upper, lower, witness) if marginal_error == 0.0 else None
+    for bound in (estimate, lower, upper):
+        if zero is not None:
+            bound[zero] = 0.0
+        bound /= bellman.scale
+    if problem.cost.max() < SUBNORMAL_BELOW:
+        lower[:] = np.maximum(np.nextafter(lower, 0.0), 0.0)
+        upper[upper > 0] = np.nextafter(upper[upper > 0], np.inf)
+    return Certificate(estimate, lower, upper)
+
+
+def _widening(
+    problem: Problem,
+    bellman: Bellman,
+    value: Floats,
+    residuals: tuple[float, float],
+    potential: float,
+    terms: float,
+    marginal_error: float,
+) -> tuple[float, float]:
+    """How much further rounding and inexact rows may have moved the lower and the upper end.
+
+    A sum of k products errs by at most k·u times the sum of absolute values; `terms` is the longest such sum, the constant covers the operations
+    around it and the rounding of the cost itself.
+    """
+    discount = bellman.discount
+    largest = float(np.abs(value).max())
+    unit = (terms + 12) * UNIT_ROUNDOFF
+    costs = float(bellman.cost.max()) * bellman.scale
+    residual = max(abs(residuals[0]), abs(residuals[1]))
+    below = unit * (costs + discount * (largest + 2 * potential) + residual)
+    above = unit * (costs + discount * largest + residual)
+    span = float(value.max() - value.min()) + 2 * residual / (1.0 - discount)  # at least that of the true distances
+    rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
+    below += discount * rows * span
+    above += discount * (rows + marginal_error) * span
+    return below / (1.0 - discount), above / (1.0 - discount)
+
+
+def _proved_zero(
+    problem: Problem, bellman: Bellman, upper: Floats, lower: Floats, witness: Witness
+) -> npt.NDArray[np.bool_] | None:
+    """Pairs at distance exactly zero: free, and coupled only to pairs of the same kind."""
+    n, m = bellman.shape
+    small = ZERO_CANDIDATE * float(upper.max()) + 2 * float((upper - lower).max())
+    candidate = (problem.cost == 0.0) & (upper <= small)
+    if not candidate.any():
+        return None
+    number = np.full(n * m, -1, np.int64)
+    pairs = np.flatnonzero(candidate)
+    number[pairs] = np.arange(len(pairs))
+    at_once = max(m, CELLS_AT_ONCE // max(witness.cells_per_pair, 1) // m * m)
+    tails, heads = [], []
+    for first in range(0, n * m, at_once):
+        inside = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, first + at_once)]
+        if len(inside):
+            tail, head = _coupled_pairs(bellman, witness, inside)
+            tails.append(number[tail])
+            heads.append(number[head])
+    tail, head = np.concatenate(tails), np.concatenate(heads)
+    head[head < 0] = len(pairs)  # one node for everything outside
+    # A candidate is refuted if it leads outside: search backwards from there.
+    backwards = sparse.csr_array((np.ones(len(head), np.int8), (head, tail)), shape=(len(pairs) + 1, len(pairs) + 1))
+    refuted = csgraph.breadth_first_order(backwards, len(pairs), return_predecessors=False)
+    candidate.ravel()[pairs[refuted[refuted < len(pairs)]]] = False
+    return candidate
+
+
+def _coupled_pairs(
+    bellman: Bellman, witness: Witness, pairs: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The arcs (pair, successor pair) of the coupling at the given ascending pairs; none where the game stops."""
+    m = bellman.shape[1]
+    first, last = int(pairs[0]), int(pairs[-1]) + 1
+    cells = witness.cells(first, last)
+    keep = np.zeros(last - first, np.bool_)
+    keep[pairs - first] = True
+    if bellman.stop.size:
+        keep &= ~bellman.stop.ravel()[first:last]
+    tail = np.repeat(np.arange(first, last), np.diff(cells.indptr))
+    used = keep[tail - first] & (cells.weight > 0.0)
+    tail = tail[used]
+    x, y = np.divmod(tail, m)
+    head_x = bellman.source.indices[bellman.source.indptr[x] + cells.left[used]].astype(np.int64)
+    head_y = bellman.target.indices[bellman.target.indptr[y] + cells.right[used]]
+    return tail, head_x * m + head_y
+
+

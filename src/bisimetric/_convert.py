@@ -1,0 +1,74 @@
+"""Anything that stands for a chain becomes a `MarkovChain`; and the shortest way from two of them to a distance."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric import environments
+from bisimetric._chain import MarkovChain
+from bisimetric._cost import Cost
+from bisimetric._errors import InvalidChain, InvalidOption
+from bisimetric._problem import Problem
+from bisimetric._solution import Solution
+from bisimetric._solve import solve
+from bisimetric.solvers import PolicyIteration, Solver
+
+CHAIN_FILES = (".npz", ".json")
+
+
+def as_chain(obj: object) -> MarkovChain:
+    """A chain from a chain, an array, a file (`.npz`, `.json`) or the name of a built-in environment."""
+    if isinstance(obj, MarkovChain):
+        return obj
+    if isinstance(obj, (str, PathLike)):
+        return _from_text(fspath(obj))
+    if sparse.issparse(obj) or isinstance(obj, (np.ndarray, list, tuple)):
+        return MarkovChain(obj)
+    raise InvalidChain(
+        f"cannot make a chain of a {type(obj).__name__}, expected a MarkovChain, a transition matrix, "
+        "a chain file or the name of a built-in environment"
+    )
+
+
+def _from_text(text: str | bytes) -> MarkovChain:
+    from bisimetric.io import load
+
+    if isinstance(text, bytes):
+        raise InvalidChain(f"{text!r} is bytes, expected text")
+    if text.endswith(CHAIN_FILES):
+        loaded = load(text)
+        if not isinstance(loaded, MarkovChain):
+            raise InvalidChain(f"{text} holds a solution, expected a chain; solution.problem has its two chains")
+        return loaded
+    if environments.is_name(text):
+        return environments.by_name(text)
+    raise InvalidOption(
+        f"{text!r} is neither a chain file ({', '.join(CHAIN_FILES)}) nor a built-in environment; "
+        "`bisimetric environments` lists those"
+    )
+
+
+def distance(
+    source: Any,
+    target: Any,
+    *,
+    discount: float,
+    cost: npt.ArrayLike | Cost | None = None,
+    normalised: bool = False,
+    solver: Solver[Any] = PolicyIteration(),  # noqa: B008
+    tol: float | None = None,
+) -> Solution:
+    """The certified distances between two chains, or anything that `as_chain` takes.
+
+    >>> import bisimetric as bm
+    >>> solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)
+    >>> round(solution.distance, 10)
+    0.4355817651
+    """
+    problem = Problem(as_chain(source), as_chain(target), discount=discount, cost=cost, normalised=normalised)
+    return solve(problem, solver, tol=tol)

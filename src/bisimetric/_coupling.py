@@ -1,0 +1,236 @@
+"""Couplings and potentials: what a solver proposes, seen pair by pair.
+
+A `Witness` hands out, for any range of state pairs, the joint laws of the successors and one potential per pair. `Coupling` and `Potentials` are
+the public views on it; both compute what is asked for and store nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric import _krylov, _memory
+from bisimetric._bellman import Bellman
+from bisimetric._chain import state_index
+from bisimetric._errors import InvalidOption
+from bisimetric._problem import Problem
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, real_array
+from bisimetric.kernels.layout import Cells, Trees
+
+MAX_SWEEPS = 100_000  # of the plain iteration that finishes an occupancy when BiCGSTAB stops early
+
+
+class Witness(Protocol):
+    """Proposes a coupling and a potential for every pair."""
+
+    @property
+    def cells_per_pair(self) -> int:
+        """The most cells a pair can have, for choosing the length of a range."""
+        ...
+
+    def cells(self, first: int, last: int) -> Cells:
+        """Couplings and potentials of the pairs first..last (flat, source-major)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeWitness:
+    """Couplings as flows on transport trees, potentials as their duals for `value`."""
+
+    bellman: Bellman
+    value: Floats
+    trees: Trees
+
+    @property
+    def cells_per_pair(self) -> int:
+        return _longest(self.bellman.source.indptr) + _longest(self.bellman.target.indptr)
+
+    def cells(self, first: int, last: int) -> Cells:
+        return self.bellman.read_trees(self.value, self.trees, first, last)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndependentWitness:
+    """The independent coupling P[x] ⊗ Q[y] and zero potentials: valid for any problem, optimal for few."""
+
+    bellman: Bellman
+
+    @property
+    def cells_per_pair(self) -> int:
+        return _longest(self.bellman.source.indptr) * _longest(self.bellman.target.indptr)
+
+    def cells(self, first: int, last: int) -> Cells:
+        source, target, m = self.bellman.source, self.bellman.target, self.bellman.shape[1]
+        x, y = np.divmod(np.arange(first, last), m)
+        sizes_x, sizes_y = np.diff(source.indptr)[x], np.diff(target.indptr)[y]
+        indptr = np.concatenate([[0], np.cumsum(sizes_x * sizes_y)])
+        inside = np.arange(indptr[-1]) - np.repeat(indptr[:-1], sizes_x * sizes_y)
+        left, right = np.divmod(inside, np.repeat(sizes_y, sizes_x * sizes_y))
+        pair = np.repeat(np.arange(last - first), sizes_x * sizes_y)
+        weight = source.data[source.indptr[x][pair] + left] * target.data[target.indptr[y][pair] + right]
+        start = np.concatenate([[0], np.cumsum(sizes_y)])
+        return Cells(indptr, left.astype(np.int32), right.astype(np.int32), weight, start, np.zeros(start[-1]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredWitness:
+    """Couplings and potentials held in arrays, as read from a file."""
+
+    all_cells: Cells
+
+    @property
+    def cells_per_pair(self) -> int:
+        return _longest(self.all_cells.indptr)
+
+    def cells(self, first: int, last: int) -> Cells:
+        stored = self.all_cells
+        a, b = stored.indptr[first], stored.indptr[last]
+        c, d = stored.start[first], stored.start[last]
+        return Cells(
+            stored.indptr[first : last + 1] - a,
+            stored.left[a:b],
+            stored.right[a:b],
+            stored.weight[a:b],
+            stored.start[first : last + 1] - c,
+            stored.potential[c:d],
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coupling:
+    """A transition coupling: coupling[x, y] is the joint law of the successors of x and y, a sparse [n, m] array."""
+
+    problem: Problem
+    witness: Witness
+    start_law: Callable[[], Floats]  # joint law of the two starts, [n, m]
+
+    def __getitem__(self, pair: tuple[int | str, int | str]) -> sparse.csr_array[Any, tuple[int, int]]:
+        x, y = self._indices(pair)
+        m = self.problem.shape[1]
+        cells = self.witness.cells(x * m + y, x * m + y + 1)
+        left, right = self.problem.source.successors(x)[cells.left], self.problem.target.successors(y)[cells.right]
+        return sparse.csr_array((cells.weight, (left, right)), shape=self.problem.shape)
+
+    def matrix(self) -> sparse.csr_array[Any, tuple[int, int]]:
+        """All joint laws as one sparse [n·m, n·m] matrix over flat pairs x·m + y; rows of stopped pairs are empty."""
+        n, m = self.problem.shape
+        _memory.require(
+            24 * n * m * self.witness.cells_per_pair,
+            f"the coupling of {n} x {m} state pairs as a matrix",
+            "look at single pairs with coupling[x, y]",
+        )
+        step = max(m, (2**22 // max(self.witness.cells_per_pair, 1)) // m * m)
+        parts = [self._flat_rows(first, min(first + step, n * m)) for first in range(0, n * m, step)]
+        indptr = np.concatenate([[0], np.cumsum(np.concatenate([part[0] for part in parts]))])
+        index_type = np.int32 if max(indptr[-1], n * m) < 2**31 else np.int64
+        columns = np.concatenate([part[1].astype(index_type) for part in parts])
+        weight = np.concatenate([part[2] for part in parts])
+        return sparse.csr_array((weight, columns, indptr.astype(index_type)), shape=(n * m, n * m))
+
+    def occupancy(self, start: object = None) -> Floats:
+        """Discounted share of time that the coupled chains spend at each pair, [n, m]; sums to 1 if nothing stops.
+
+        `start` is a pair of states or a joint law [n, m]; by default the chains' own starts.
+        """
+        n, m = self.problem.shape
+        discount = self.problem.discount
+        transposed = self.matrix().T.tocsr()
+        b = (1.0 - discount) * self.law(start).ravel()
+
+        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+            np.subtract(vector, discount * (transposed @ vector), out=out)
+            return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
+
+        solved = _krylov.bicgstab(apply, b, b.copy(), rows=n, target=UNIT_ROUNDOFF * float(b.max()))
+        visits = np.maximum(solved.x, 0.0) if np.isfinite(solved.residual) else b
+        for _ in range(MAX_SWEEPS):  # a plain sweep keeps everything positive and removes what rounding left
+            swept = b + discount * (transposed @ visits)
+            change = float(np.abs(swept - visits).sum())
+            visits = swept
+            if change <= 64 * UNIT_ROUNDOFF * (1.0 - discount) or change <= 4 * UNIT_ROUNDOFF:
+                break
+        return visits.reshape(n, m)
+
+    def simulate(self, steps: int, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:
+        """A path of the coupled chains, [steps + 1, 2]; it ends early at a stopped pair. Same seed, same path."""
+        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
+            raise InvalidOption(f"steps is {steps!r}, expected a whole number ≥ 0")
+        random = np.random.default_rng(seed)
+        law = self.law(start)
+        m = law.shape[1]
+        here = int(random.choice(law.size, p=law.ravel() / law.sum()))
+        path = [divmod(here, m)]
+        for _ in range(steps):
+            if self.problem.stop is not None and self.problem.stop[path[-1]]:
+                break
+            _, targets, weight = self._flat_rows(here, here + 1)
+            here = int(targets[np.searchsorted(np.cumsum(weight), random.random() * weight.sum(), side="right")])
+            path.append(divmod(here, m))
+        return np.array(path, np.int64)
+
+    def _flat_rows(self, first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
+        """Cells per pair, flat successor pairs and weights of the pairs first..last, each pair sorted."""
+        m = self.problem.shape[1]
+        cells = self.witness.cells(first, last)
+        count = np.diff(cells.indptr)
+        x, y = np.divmod(np.repeat(np.arange(first, last), count), m)
+        P, Q = self.problem.source.transitions, self.problem.target.transitions
+        to_x = P.indices[P.indptr[x] + cells.left].astype(np.int64)
+        return count, to_x * m + Q.indices[Q.indptr[y] + cells.right], cells.weight
+
+    def law(self, start: object) -> Floats:
+        if start is None:
+            return self.start_law()
+        n, m = self.problem.shape
+        if np.ndim(start) == 2:  # type: ignore[call-overload]
+            law = real_array(start, "start", InvalidOption, ndim=2)
+            if law.shape != (n, m) or law.min() < 0 or not abs(law.sum() - 1) <= 1e-9:
+                raise InvalidOption(f"start has shape {law.shape} and sum {law.sum():.12g}, expected {(n, m)} and 1")
+            return law
+        law = np.zeros((n, m))
+        law[self._indices(start)] = 1.0
+        return law
+
+    def _indices(self, pair: object) -> tuple[int, int]:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise InvalidOption(f"{pair!r} is not a pair of states, expected (source state, target state)")
+        source, target = self.problem.source, self.problem.target
+        return (
+            state_index(pair[0], source.n_states, source.names),
+            state_index(pair[1], target.n_states, target.names),
+        )
+
+    def __repr__(self) -> str:
+        n, m = self.problem.shape
+        return f"Coupling({n} x {m} state pairs; coupling[x, y] is the joint law of the successors)"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Potentials:
+    """potentials[x, y] = (f, g) on the successors of x and of y, with f + g ≤ V: the proof of the lower bound."""
+
+    problem: Problem
+    witness: Witness
+    value: Floats  # [n, m], the V that the potentials belong to
+    scale: float  # of `value` and of the witness
+
+    def __getitem__(self, pair: tuple[int, int]) -> tuple[Floats, Floats]:
+        m = self.problem.shape[1]
+        x = state_index(pair[0], self.problem.source.n_states, self.problem.source.names)
+        y = state_index(pair[1], m, self.problem.target.names)
+        g = self.witness.cells(x * m + y, x * m + y + 1).potential
+        costs = self.value[np.ix_(self.problem.source.successors(x), self.problem.target.successors(y))]
+        return (costs - g).min(axis=1) / self.scale, g / self.scale
+
+    def __repr__(self) -> str:
+        n, m = self.problem.shape
+        return f"Potentials({n} x {m} state pairs; potentials[x, y] is (f, g) on the successors)"
+
+
+def _longest(indptr: npt.NDArray[np.int64]) -> int:
+    return int(np.diff(indptr).max())

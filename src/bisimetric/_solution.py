@@ -1,0 +1,146 @@
+"""The answer: distances with their certified bounds, and the coupling that explains them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._certificate import Certificate
+from bisimetric._coupling import Coupling, Potentials, Witness
+from bisimetric._errors import MissingStart
+from bisimetric._problem import Problem
+from bisimetric._starts import StartTransport, between_starts
+from bisimetric._stochastic import Floats
+
+if TYPE_CHECKING:
+    from bisimetric.views.explanation import Explanation
+
+
+class Status(Enum):
+    """How a solve ended; the value is the message."""
+
+    SOLVED = "the certified relative gap is within the tolerance"
+    COMPLETED = "an approximate solver ran all its rounds; the interval says how close it came"
+    STEP_LIMIT = "the step limit came before the tolerance was reached"
+    STALLED = "rounding keeps the gap above the tolerance; more steps do not help"
+    INTERRUPTED = "the solve was interrupted; the interval holds for the last finished sweep"
+
+
+class Step(NamedTuple):
+    """One line of a solve's history."""
+
+    step: int
+    gap: float  # as the solver believes it, in the units of the cost
+    seconds: float  # since the solve began
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Distances between all states of two chains, each inside a certified interval."""
+
+    problem: Problem
+    solver: str
+    status: Status
+    history: tuple[Step, ...]
+    certificate: Certificate
+    witness: Witness
+    priced: Floats  # [n, m], the value that the witness' potentials belong to, times `scale`
+    scale: float
+
+    @property
+    def value(self) -> Floats:
+        """[n, m], the best estimate of the distances, inside the interval and never negative."""
+        return self.certificate.value
+
+    @property
+    def lower(self) -> Floats:
+        """[n, m], no true distance is below."""
+        return self.certificate.lower
+
+    @property
+    def upper(self) -> Floats:
+        """[n, m], no true distance is above."""
+        return self.certificate.upper
+
+    @property
+    def gap(self) -> float:
+        """max(upper - lower)."""
+        return self.certificate.gap
+
+    @property
+    def relative_gap(self) -> float:
+        """gap / max(upper)."""
+        return self.certificate.relative_gap
+
+    @property
+    def distance(self) -> float:
+        """The distance between the chains from their starts."""
+        return self._starts().value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Certified bounds on `distance`."""
+        starts = self._starts()
+        return starts.lower, starts.upper
+
+    @property
+    def coupling(self) -> Coupling:
+        """The coupling whose value is `upper`'s proof: coupling[x, y] is the joint law of the successors."""
+        return Coupling(self.problem, self.witness, lambda: self._starts().law)
+
+    @property
+    def potentials(self) -> Potentials:
+        """The potentials that prove `lower`."""
+        return Potentials(self.problem, self.witness, self.priced, self.scale)
+
+    def match(self) -> npt.NDArray[np.int64]:
+        """[n], for every source state the target state at the smallest distance (the first of several)."""
+        return self.value.argmin(axis=1)
+
+    def explain(self, k: int = 10, *, start: object = None) -> Explanation:
+        """The k state pairs that contribute most to the distance from the starts (or from the pair `start`)."""
+        from bisimetric.views.explanation import explain
+
+        return explain(self, k, start)
+
+    def save(self, path: object) -> None:
+        """Write the solution to a `.npz` or `.json` file; `bisimetric.load` reads it."""
+        from bisimetric.io import save
+
+        save(self, path)
+
+    def _starts(self) -> StartTransport:
+        for role, chain in (("source", self.problem.source), ("target", self.problem.target)):
+            if chain.start is None:
+                raise MissingStart(
+                    f"the {role} chain has no start; use solution.value[x, y], or give the chain one: chain.with_start(state)"
+                )
+        assert self.problem.source.start is not None
+        assert self.problem.target.start is not None
+        return between_starts(self.certificate, self.problem.source.start, self.problem.target.start)
+
+    def _facts(self) -> Sequence[tuple[str, str]]:
+        n, m = self.problem.shape
+        kind = "normalised" if self.problem.normalised else "not normalised"
+        facts = [("states", f"{n} x {m}"), ("discount", f"{self.problem.discount:g} ({kind})")]
+        if self.problem.source.start is not None and self.problem.target.start is not None:
+            low, high = self.interval
+            facts.append(("distance", f"{self.distance:.10g} in [{low:.10g}, {high:.10g}]"))
+        else:
+            facts.append(("largest", f"{self.value.max():.10g}"))
+        facts.append(("relative gap", f"{self.relative_gap:.1e}"))
+        facts.append(("status", self.status.name))
+        return facts
+
+    def __repr__(self) -> str:
+        return f"Solution({', '.join(f'{name} {text}' for name, text in self._facts())})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._facts())
+        return f"<table>{rows}</table>"

@@ -1,0 +1,80 @@
+"""From distances between states to the distance between chains with initial laws.
+
+    W = min { <π, V*> : π couples ν_X and ν_Y },        W = V*(x, y) when both chains start in one state
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric import kernels
+from bisimetric._bellman import Bellman
+from bisimetric._certificate import Certificate
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric.kernels.layout import Rows
+
+
+class StartTransport(NamedTuple):
+    """The distance between the starts, its bounds and the joint law that attains it."""
+
+    value: float
+    lower: float
+    upper: float
+    law: Floats  # [n, m]
+
+
+def between_starts(certificate: Certificate, source: Floats, target: Floats) -> StartTransport:
+    """Transport between two initial laws at the certified distances."""
+    law = np.zeros(certificate.value.shape)
+    xs, ys = np.flatnonzero(source), np.flatnonzero(target)
+    if len(xs) == 1 and len(ys) == 1:
+        pair = xs[0], ys[0]
+        law[pair] = 1.0
+        bounds = (certificate.value, certificate.lower, certificate.upper)
+        return StartTransport(*(float(bound[pair]) for bound in bounds), law=law)
+    below = _transport(certificate.lower, source, target)
+    above = _transport(certificate.upper, source, target)
+    best = _transport(certificate.value, source, target)
+    law[xs[best.left], ys[best.right]] = best.weight
+    lower, upper = max(below.lower, 0.0), above.upper
+    return StartTransport(float(np.clip(best.upper, lower, upper)), lower, upper, law)
+
+
+class _Transport(NamedTuple):
+    lower: float
+    upper: float
+    left: npt.NDArray[np.int32]
+    right: npt.NDArray[np.int32]
+    weight: Floats
+
+
+def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
+    """One transport with certified bounds: a sweep over a single pair whose rows are the two laws."""
+    largest = float(distances.max())
+    if largest == 0.0:
+        largest = 1.0
+    value = distances / largest
+    rows = [Rows(*(np.asarray(part) for part in _single_row(law))) for law in (source, target)]
+    nothing = np.zeros((1, 1))
+    nothing.setflags(write=False)
+    pair = Bellman(rows[0], rows[1], nothing, 1.0, 1.0, np.zeros((0, 0), np.bool_), np.zeros(1, np.int32))
+    trees = pair.new_trees()
+    pair.improve(value, trees, cold=True)
+    cells = pair.read_trees(value, trees, 0, 1)
+    upper, lower, report = np.empty((1, 1)), np.empty((1, 1)), np.empty(6)
+    kernels.check.check(
+        0, 1, value, pair.cost, 1.0, 1.0, pair.stop, pair.source, pair.target, cells, upper, lower, report
+    )
+    slip = (report[4] + 12) * UNIT_ROUNDOFF * (1.0 + 2 * report[3])
+    return _Transport(
+        float(lower[0, 0] - slip) * largest, float(upper[0, 0] + slip) * largest, cells.left, cells.right, cells.weight
+    )
+
+
+def _single_row(law: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Floats]:
+    row = sparse.csr_array(law[None, :])
+    return row.indptr.astype(np.int64), row.indices.astype(np.int32), row.data.astype(np.float64)

@@ -1,0 +1,29 @@
+"""Every error that the package raises on purpose."""
+
+from bisimetric._errors import (
+    BisimetricError,
+    FileFormatError,
+    InvalidChain,
+    InvalidOption,
+    InvalidProblem,
+    InvalidWitness,
+    MissingExtra,
+    MissingStart,
+    NotEnoughMemory,
+    SolveInterrupted,
+    ToleranceNotReached,
+)
+
+__all__ = [
+    "BisimetricError",
+    "FileFormatError",
+    "InvalidChain",
+    "InvalidOption",
+    "InvalidProblem",
+    "InvalidWitness",
+    "MissingExtra",
+    "MissingStart",
+    "NotEnoughMemory",
+    "SolveInterrupted",
+    "ToleranceNotReached",
+]

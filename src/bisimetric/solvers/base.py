@@ -1,0 +1,39 @@
+"""What a solver is: a frozen set of options with `init` and `step`. It proposes; the loop and the checker decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from bisimetric._bellman import Bellman
+from bisimetric._coupling import Witness
+from bisimetric._stochastic import Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iterate:
+    """Where a solver stands, in the operator's scale."""
+
+    value: Floats  # [n, m]
+    witness: Witness  # couplings and potentials that go with it
+    gap: float  # what the solver itself believes max(upper - lower) to be
+
+
+State = TypeVar("State", bound=Iterate)
+
+
+@dataclass(frozen=True, slots=True)
+class Solver(Generic[State]):
+    """Base of all solvers; a subclass adds its options as fields."""
+
+    name: ClassVar[str]
+    default_tol: ClassVar[float]  # relative gap
+    default_max_steps: ClassVar[int]
+
+    def init(self, bellman: Bellman, value: Floats | None) -> State:
+        """The first iterate, from a guess of the distances if there is one."""
+        raise NotImplementedError
+
+    def step(self, bellman: Bellman, iterate: State) -> State:
+        """The next iterate."""
+        raise NotImplementedError

@@ -1,0 +1,99 @@
+"""Exact policy iteration over couplings.
+
+The distance V between two chains is the fixed point of the Bellman operator
+
+    (T V)(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },
+
+one small transport problem per pair of states. Call a choice of one coupling per pair a *policy*. Policy iteration alternates
+
+    improve     π_k(x, y) ∈ argmin { <π, V_k> }                        (n·m transports, warm-started)
+    evaluate    V_{k+1} = V_k + d,  (I - γπ_k) d = T V_k - V_k         (one linear system, by BiCGSTAB)
+
+With exact evaluation the values decrease until they are V, and there are finitely many vertex policies, so the iteration ends. Here the
+system is solved to a fraction `accuracy` of the residual's span, which takes a few products; when three steps in a row fail to cut the gap by a tenth
+that fraction is divided by ten, so the method tends to exact policy iteration. When BiCGSTAB makes things worse, the step falls back to the
+sweep's own: value iteration, which always contracts.
+
+References: Howard 1960; O'Connor, McGoff & Nobel 2022; Calo et al. 2024.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from bisimetric._bellman import Bellman, Sweep
+from bisimetric._coupling import TreeWitness
+from bisimetric._errors import InvalidOption
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric.kernels.layout import Trees
+from bisimetric.solvers.base import Iterate, Solver
+
+START_ACCURACY = 0.01  # of the independent coupling's value, relative to the largest cost
+FAIR_CUT = 0.9  # of the gap in one step; anything less counts as a failure
+PATIENCE = 3  # failures in a row before evaluation becomes ten times more accurate
+FINEST_ACCURACY = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PolicyIterate(Iterate):
+    """An iterate with the transport trees that warm-start the next one."""
+
+    trees: Trees
+    sweep: Sweep
+    accuracy: float
+    failures: int  # in a row
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyIteration(Solver[PolicyIterate]):
+    """Exact; each step is one evaluation and n·m warm-started transports."""
+
+    name: ClassVar[str] = "policy-iteration"
+    default_tol: ClassVar[float] = 1e-9
+    default_max_steps: ClassVar[int] = 1000
+
+    accuracy: float = 0.01  # of an evaluation, as a fraction of the residual's span
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.accuracy < 1.0:
+            raise InvalidOption(f"accuracy is {self.accuracy!r}, expected a number in (0, 1); 0.01 works well")
+
+    def init(self, bellman: Bellman, value: Floats | None) -> PolicyIterate:
+        trees = bellman.new_trees()
+        start = bellman.independent_value(START_ACCURACY) if value is None else value
+        return _improved(bellman, start, trees, cold=True, accuracy=self.accuracy)
+
+    def step(self, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
+        value = _evaluated(bellman, iterate)
+        after = _improved(bellman, value, iterate.trees, cold=False, accuracy=iterate.accuracy)
+        failures = 0 if after.gap < FAIR_CUT * iterate.gap else iterate.failures + 1
+        if failures < PATIENCE:
+            return replace(after, failures=failures)
+        return replace(after, accuracy=max(iterate.accuracy / 10, FINEST_ACCURACY))
+
+
+def _improved(bellman: Bellman, value: Floats, trees: Trees, *, cold: bool, accuracy: float) -> PolicyIterate:
+    sweep = bellman.improve(value, trees, cold=cold)
+    below, above = bellman.onward(sweep)
+    return PolicyIterate(value, TreeWitness(bellman, value, trees), above - below, trees, sweep, accuracy, failures=0)
+
+
+def _evaluated(bellman: Bellman, iterate: PolicyIterate) -> Floats:
+    """The value of the iterate's coupling, or the sweep's own step where that is not to be had."""
+    sweep = iterate.sweep
+    residual = (sweep.value - iterate.value).ravel()
+    below, above = bellman.onward(sweep)
+    own_step = residual + 0.5 * (below + above)
+    size = float(np.abs(residual).max())
+    floor = 4 * UNIT_ROUNDOFF * float(np.abs(iterate.value).max())
+    solved = bellman.evaluate(
+        iterate.trees, residual, own_step.copy(), max(iterate.accuracy * (sweep.highest - sweep.lowest), floor)
+    )
+    step = solved.x if solved.residual <= size else own_step
+    value = iterate.value + step.reshape(bellman.shape)
+    if bellman.stop.size:
+        value[bellman.stop] = sweep.value[bellman.stop]
+    return value

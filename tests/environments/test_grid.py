@@ -1,0 +1,193 @@
+"""Walks on ASCII maps."""
+
+import numpy as np
+import pytest
+
+from bisimetric._errors import InvalidChain, InvalidOption
+from bisimetric.environments import grid, grid_3x3, open_grid
+
+CROOKED = """
+    S.#
+    .#D
+    G..
+"""
+
+
+def test_states_are_the_free_cells_row_by_row():
+    """Names give row and column; walls get no state."""
+    assert grid(CROOKED).names == ("(0,0)", "(0,1)", "(1,0)", "(1,2)", "(2,0)", "(2,1)", "(2,2)")
+
+
+def test_the_map_carries_goal_start_and_doors():
+    """G is +1, S the start, D a door; goals, doors and rooms are labelled."""
+    chain = grid(CROOKED)
+    assert chain.reward.tolist() == [0, 0, 0, 0, 1, 0, 0]
+    assert chain.start.tolist() == [1, 0, 0, 0, 0, 0, 0]
+    assert chain.labels == ("room", "room", "room", "door", "goal", "room", "room")
+
+
+def test_stay_walk_by_hand():
+    """A quarter a direction; blocked moves stay, so a dead end stays three times out of four."""
+    transitions = grid(CROOKED).transitions.toarray()
+    assert transitions[0].tolist() == [0.5, 0.25, 0.25, 0, 0, 0, 0]
+    assert transitions[1].tolist() == [0.25, 0.75, 0, 0, 0, 0, 0]
+    assert transitions[5].tolist() == [0, 0, 0, 0, 0.25, 0.5, 0.25]
+
+
+def test_neighbours_walk_by_hand():
+    """Uniform over the free neighbours, never staying."""
+    transitions = grid(CROOKED, walk="neighbours").transitions.toarray()
+    assert transitions[0].tolist() == [0, 0.5, 0.5, 0, 0, 0, 0]
+    assert transitions[1].tolist() == [1, 0, 0, 0, 0, 0, 0]
+    assert not transitions.diagonal().any()
+
+
+@pytest.mark.parametrize("walk", ["stay", "neighbours"])
+def test_lonely_cell_stays(walk):
+    """Without a free neighbour both walks stay."""
+    assert grid(".#.", walk=walk).transitions.toarray().tolist() == [[1, 0], [0, 1]]
+
+
+def test_walks_do_not_wrap_around_the_edge():
+    """The last cell of a row is not next to the first of the same or the next row."""
+    transitions = grid("...\n...\n...").transitions.toarray()
+    assert transitions[2].tolist() == [0, 0.25, 0.5, 0, 0, 0.25, 0, 0, 0]
+
+
+def test_rewards_from_a_dict_lie_over_the_map():
+    """A dict sets single cells and leaves the map's goals."""
+    assert grid("G..", reward={(0, 2): -0.5}).reward.tolist() == [1, 0, -0.5]
+    assert grid("G..", reward={(0, 0): 3}).reward.tolist() == [3, 0, 0]
+    assert grid("G..", reward={}).reward.tolist() == [1, 0, 0]
+
+
+def test_rewards_from_an_array_replace_the_map():
+    """One value per state stands for itself, and is not modified."""
+    given = np.array([2.0, 3.0, 4.0])
+    assert grid("G..", reward=given).reward.tolist() == [2, 3, 4]
+    assert given.flags.writeable
+
+
+@pytest.mark.parametrize("start", [(1, 1), 3, "(1,1)", np.array([0.0, 0, 0, 1])])
+def test_start_by_cell_state_name_or_distribution(start):
+    """All four forms mean the same, and win over S."""
+    assert grid("S.\n..", start=start).start.tolist() == [0, 0, 0, 1]
+
+
+def test_no_start_without_s():
+    """Nothing is invented where nothing is given."""
+    assert grid("..").start is None
+
+
+def test_indentation_and_line_ends_do_not_matter():
+    """The same map written in three ways gives the same states."""
+    plain = grid("S#\n.G")
+    for other in ("\n\n    S#\n    .G   \n    ", "S#\r\n.G\r\n", "\tS#\n\t.G"):
+        chain = grid(other)
+        assert chain.names == plain.names
+        assert (chain.transitions != plain.transitions).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("ascii_map", "words"),
+    [
+        ("", ["empty", "'.'", "'#'"]),
+        (" \n \n", ["empty"]),
+        ("..\n...", ["row 1", "3 cells", "row 0 has 2", "fill short rows"]),
+        ("..\n\n..", ["row 1", "0 cells"]),
+        ("..\n.x", ["'x'", "row 1, column 1", "# . D G S"]),
+        ("  ..\n....", ["' '", "row 0, column 0"]),
+        ("##\n##", ["no free cell", "'.'"]),
+        ("S.\n.S", ["2 start cells", "(0, 0)", "(1, 1)", "start="]),
+        (["..", ".."], ["list", "string"]),
+    ],
+)
+def test_bad_maps_are_explained(ascii_map, words):
+    """The message says what came, where, and the remedy."""
+    with pytest.raises(InvalidOption) as error:
+        grid(ascii_map)
+    for word in words:
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reward": {(0, 1): 1.0}}, r"reward names cell \(0, 1\), which is a wall"),
+        (
+            {"reward": {(5, 0): 1.0}},
+            r"reward names cell \(5, 0\), outside of the map of 1 rows and 3 columns",
+        ),
+        ({"reward": {(0, -1): 1.0}}, "outside of the map"),
+        ({"reward": {0: 1.0}}, "reward names 0, expected a cell"),
+        ({"reward": {(0, 0.5): 1.0}}, "expected a cell"),
+        ({"reward": {(0, 0): "much"}}, "expected real numbers"),
+        ({"reward": [1.0]}, "reward has 1 entries, expected one per free cell: 2"),
+        ({"reward": [1.0, np.nan]}, r"reward\[1\] is nan"),
+        ({"start": (0, 1)}, "start names cell .* wall"),
+        (
+            {"walk": "neighbour"},
+            "walk is 'neighbour', expected one of stay, neighbours; did you mean 'neighbours'",
+        ),
+        ({"walk": None}, "walk is None, expected one of stay, neighbours"),
+    ],
+)
+def test_bad_options_are_explained(options, message):
+    """Rewards and starts must be on free cells, and the walk known."""
+    with pytest.raises(InvalidOption, match=message):
+        grid(".#.", **options)
+
+
+def test_start_out_of_range_is_the_chains_error():
+    """What is not a cell is checked by the chain."""
+    with pytest.raises(InvalidChain, match="state 7 is out of range"):
+        grid("..", start=7)
+
+
+def test_grid_3x3():
+    """Nine states, start upper left, +1 lower left, uniform over two, three or four neighbours."""
+    chain = grid_3x3()
+    assert chain.n_states == 9
+    assert np.flatnonzero(chain.reward).tolist() == [6]
+    assert chain.reward[6] == 1
+    assert np.flatnonzero(chain.start).tolist() == [0]
+    assert np.diff(chain.transitions.indptr).tolist() == [2, 3, 2, 3, 4, 3, 2, 3, 2]
+    assert chain.transitions.toarray()[4].tolist() == [0, 0.25, 0, 0.25, 0, 0.25, 0, 0.25, 0]
+    assert not chain.transitions.diagonal().any()
+
+
+@pytest.mark.parametrize(
+    ("corner", "goal", "start"),
+    [("north-west", 0, 24), ("north-east", 4, 20), ("south-west", 20, 4), ("south-east", 24, 0)],
+)
+def test_open_grid_goal_and_start_are_opposite_corners(corner, goal, start):
+    """Corners stay half of the time, edges a quarter, inner cells never."""
+    chain = open_grid(5, corner=corner)
+    assert np.flatnonzero(chain.reward).tolist() == [goal]
+    assert np.flatnonzero(chain.start).tolist() == [start]
+    stay = chain.transitions.diagonal().reshape(5, 5)
+    assert (stay[[0, 0, -1, -1], [0, -1, 0, -1]] == 0.5).all()
+    assert (stay[0, 1:-1] == 0.25).all()
+    assert not stay[1:-1, 1:-1].any()
+
+
+def test_open_grid_default_corner_and_smallest_size():
+    """The goal is south-east unless said; one cell is goal and start at once."""
+    assert np.flatnonzero(open_grid(3).reward).tolist() == [8]
+    assert open_grid(1).transitions.toarray().tolist() == [[1]]
+    assert open_grid(1).reward.tolist() == open_grid(1).start.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("k", "corner", "message"),
+    [
+        (0, "south-east", "k is 0, expected a whole number at least 1"),
+        (2.5, "south-east", "k is 2.5, expected a whole number"),
+        (True, "south-east", "k is True, expected a whole number"),
+        (3, "south", "corner is 'south', expected one of north-west, .*did you mean 'south-"),
+    ],
+)
+def test_open_grid_errors(k, corner, message):
+    """Sizes are positive whole numbers; corners have four names."""
+    with pytest.raises(InvalidOption, match=message):
+        open_grid(k, corner=corner)
