@@ -23,9 +23,13 @@ from bisimetric._problem import Problem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Cells, Rows, Trees
 
-PIVOT_TOL = 64 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
+PIVOT_TOL = (
+    64 * UNIT_ROUNDOFF
+)  # reduced cost that counts as negative, relative to max |V|, for small supports
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
-SMALL_SUPPORT = 64  # S_x·S_y up to which a sweep may copy the tree of the pair before, so blocks keep whole rows
+SMALL_SUPPORT = (
+    64  # S_x·S_y up to which a sweep may copy the tree of the pair before, so blocks keep whole rows
+)
 SOLVER_VECTORS = 11  # arrays of n·m doubles that an exact solve holds at its peak
 
 
@@ -84,9 +88,13 @@ class Bellman:
         wide = node_bits > 8
         kind = np.uint32 if wide else np.uint16
         needed = cells * (np.dtype(kind).itemsize + 12) + n * m * (2 + 8 * SOLVER_VECTORS)
-        _memory.require(needed, f"solving {n} x {m} state pairs", "merge bisimilar states, or compare parts of the chains")
+        _memory.require(
+            needed, f"solving {n} x {m} state pairs", "merge bisimilar states, or compare parts of the chains"
+        )
         if n * m >= 2**31:
-            raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
+            raise InvalidProblem(
+                f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains"
+            )
         return Trees(
             offset[:-1].copy(),
             np.empty(cells, kind),

@@ -11,7 +11,7 @@ exceed. A pair is *proved zero* when its cost is zero and its coupling leads onl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,12 @@ class Certificate:
         """The gap divided by the largest upper bound; zero if that is zero."""
         gap = self.gap
         return gap / float(self.upper.max()) if gap > 0 else 0.0
+
+    def around(self, estimate: Floats | None, scale: float) -> Certificate:
+        """The same bounds with another estimate (times `scale`), cut to them."""
+        if estimate is None:
+            return self
+        return replace(self, value=np.clip(estimate / scale, self.lower, self.upper))
 
     def __repr__(self) -> str:
         n, m = self.value.shape
@@ -108,8 +114,12 @@ def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -
     lowest, highest = float(reports[:, 0].min()), float(reports[:, 1].max())
     marginal_error, potential, terms, invalid = (float(reports[:, k].max()) for k in (2, 3, 4, 5))
     if invalid or not marginal_error <= LARGEST_MARGINAL_ERROR:
-        raise InvalidWitness(f"the couplings are off by {marginal_error:.3g} in a marginal, or have {invalid:.0f} invalid cells")
-    if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
+        raise InvalidWitness(
+            f"the couplings are off by {marginal_error:.3g} in a marginal, or have {invalid:.0f} invalid cells"
+        )
+    if (
+        bellman.stop.size
+    ):  # the remaining chain is substochastic, so a shift of one sign only may be carried on
         lowest, highest = min(lowest, 0.0), max(highest, 0.0)
 
     onward = bellman.discount / (1.0 - bellman.discount)
@@ -156,7 +166,9 @@ def _widening(
     residual = max(abs(residuals[0]), abs(residuals[1]))
     below = unit * (costs + discount * (largest + 2 * potential) + residual)
     above = unit * (costs + discount * largest + residual)
-    span = float(value.max() - value.min()) + 2 * residual / (1.0 - discount)  # at least that of the true distances
+    span = float(value.max() - value.min()) + 2 * residual / (
+        1.0 - discount
+    )  # at least that of the true distances
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
     below += discount * rows * span
     above += discount * (rows + marginal_error) * span
@@ -186,7 +198,9 @@ def _proved_zero(
     tail, head = np.concatenate(tails), np.concatenate(heads)
     head[head < 0] = len(pairs)  # one node for everything outside
     # A candidate is refuted if it leads outside: search backwards from there.
-    backwards = sparse.csr_array((np.ones(len(head), np.int8), (head, tail)), shape=(len(pairs) + 1, len(pairs) + 1))
+    backwards = sparse.csr_array(
+        (np.ones(len(head), np.int8), (head, tail)), shape=(len(pairs) + 1, len(pairs) + 1)
+    )
     refuted = csgraph.breadth_first_order(backwards, len(pairs), return_predecessors=False)
     candidate.ravel()[pairs[refuted[refuted < len(pairs)]]] = False
     return candidate
@@ -210,5 +224,3 @@ def _coupled_pairs(
     head_x = bellman.source.indices[bellman.source.indptr[x] + cells.left[used]].astype(np.int64)
     head_y = bellman.target.indices[bellman.target.indptr[y] + cells.right[used]]
     return tail, head_x * m + head_y
-
-

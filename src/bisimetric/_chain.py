@@ -87,7 +87,9 @@ class MarkovChain:
             total = np.bincount(row, weights=matrix.data, minlength=matrix.shape[0])
             empty = np.flatnonzero(total == 0)
             if len(empty):
-                raise InvalidChain(f"row {int(empty[0])} of transitions is all zero, expected a positive sum; add a self-loop")
+                raise InvalidChain(
+                    f"row {int(empty[0])} of transitions is all zero, expected a positive sum; add a self-loop"
+                )
             matrix.data = matrix.data / total[row]
         return cls(matrix, reward=reward, start=start, names=names, labels=labels)
 
@@ -135,7 +137,9 @@ def state_index(state: object, n_states: int, names: Sequence[str] | None) -> in
         if names is not None and state in names:
             return names.index(state)
         if not state.lstrip("-").isdigit():
-            known = "the states have no names" if names is None else f"known names begin {', '.join(names[:3])}"
+            known = (
+                "the states have no names" if names is None else f"known names begin {', '.join(names[:3])}"
+            )
             raise InvalidChain(f"state {state!r} is unknown: {known}; give an index from 0 to {n_states - 1}")
         state = int(state)
     if isinstance(state, (bool, np.bool_)) or not isinstance(state, (int, np.integer)):
@@ -163,7 +167,9 @@ def _checked_start(start: object, n_states: int, names: Sequence[str] | None) ->
         return frozen(distribution)
     array = real_array(start, "start", InvalidChain, ndim=1)
     if len(array) != n_states:
-        raise InvalidChain(f"start has {len(array)} entries, expected a state or one probability per state: {n_states}")
+        raise InvalidChain(
+            f"start has {len(array)} entries, expected a state or one probability per state: {n_states}"
+        )
     matrix, tol = as_csr(np.asarray(start)[None, :], "start")
     return frozen(exact_rows(matrix, "start", tol).matrix.toarray()[0])
 

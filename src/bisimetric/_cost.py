@@ -72,12 +72,18 @@ def features(metric: str = "euclidean") -> _Named:
             try:
                 array = np.array(chain.labels, dtype=np.float64)
             except (TypeError, ValueError):
-                raise InvalidProblem(f"the labels of the {role} chain are not numeric vectors of one length") from None
+                raise InvalidProblem(
+                    f"the labels of the {role} chain are not numeric vectors of one length"
+                ) from None
             if array.ndim == 0:
-                raise InvalidProblem(f"the {role} chain has no labels; give one feature vector per state as labels=")
+                raise InvalidProblem(
+                    f"the {role} chain has no labels; give one feature vector per state as labels="
+                )
             vectors.append(array.reshape(len(array), -1))
         if vectors[0].shape[1] != vectors[1].shape[1]:
-            raise InvalidProblem(f"feature vectors have {vectors[0].shape[1]} and {vectors[1].shape[1]} entries, expected as many")
+            raise InvalidProblem(
+                f"feature vectors have {vectors[0].shape[1]} and {vectors[1].shape[1]} entries, expected as many"
+            )
         return np.ascontiguousarray(cdist(vectors[0], vectors[1], metric))  # type: ignore[call-overload]
 
     return _Named(f"features({metric!r})", between)

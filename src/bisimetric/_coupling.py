@@ -74,7 +74,9 @@ class IndependentWitness:
         pair = np.repeat(np.arange(last - first), sizes_x * sizes_y)
         weight = source.data[source.indptr[x][pair] + left] * target.data[target.indptr[y][pair] + right]
         start = np.concatenate([[0], np.cumsum(sizes_y)])
-        return Cells(indptr, left.astype(np.int32), right.astype(np.int32), weight, start, np.zeros(start[-1]))
+        return Cells(
+            indptr, left.astype(np.int32), right.astype(np.int32), weight, start, np.zeros(start[-1])
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +115,10 @@ class Coupling:
         x, y = self._indices(pair)
         m = self.problem.shape[1]
         cells = self.witness.cells(x * m + y, x * m + y + 1)
-        left, right = self.problem.source.successors(x)[cells.left], self.problem.target.successors(y)[cells.right]
+        left, right = (
+            self.problem.source.successors(x)[cells.left],
+            self.problem.target.successors(y)[cells.right],
+        )
         return sparse.csr_array((cells.weight, (left, right)), shape=self.problem.shape)
 
     def matrix(self) -> sparse.csr_array[Any, tuple[int, int]]:
@@ -169,7 +174,9 @@ class Coupling:
             if self.problem.stop is not None and self.problem.stop[path[-1]]:
                 break
             _, targets, weight = self._flat_rows(here, here + 1)
-            here = int(targets[np.searchsorted(np.cumsum(weight), random.random() * weight.sum(), side="right")])
+            here = int(
+                targets[np.searchsorted(np.cumsum(weight), random.random() * weight.sum(), side="right")]
+            )
             path.append(divmod(here, m))
         return np.array(path, np.int64)
 
@@ -190,7 +197,9 @@ class Coupling:
         if np.ndim(start) == 2:  # type: ignore[call-overload]
             law = real_array(start, "start", InvalidOption, ndim=2)
             if law.shape != (n, m) or law.min() < 0 or not abs(law.sum() - 1) <= 1e-9:
-                raise InvalidOption(f"start has shape {law.shape} and sum {law.sum():.12g}, expected {(n, m)} and 1")
+                raise InvalidOption(
+                    f"start has shape {law.shape} and sum {law.sum():.12g}, expected {(n, m)} and 1"
+                )
             return law
         law = np.zeros((n, m))
         law[self._indices(start)] = 1.0

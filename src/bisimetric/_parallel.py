@@ -40,7 +40,12 @@ def _pool(pid: int, threads: int) -> ThreadPoolExecutor:
 
 
 def for_each_block(
-    work: Callable[[int, int], Result], size: int, *, unit: int = 1, largest: int = 2**30, serial_below: int = 0
+    work: Callable[[int, int], Result],
+    size: int,
+    *,
+    unit: int = 1,
+    largest: int = 2**30,
+    serial_below: int = 0,
 ) -> list[Result]:
     """Call work(first, last) on ranges that cover 0..size, cut at multiples of `unit`; results in no fixed order.
 

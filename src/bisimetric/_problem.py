@@ -1,6 +1,6 @@
 """The question: two chains, a cost between their states, a discount.
 
-    V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },        V = c where `stop` is set
+V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },        V = c where `stop` is set
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class Problem:
     ) -> None:
         for role, chain in (("source", source), ("target", target)):
             if not isinstance(chain, MarkovChain):
-                raise InvalidProblem(f"{role} is a {type(chain).__name__}, expected a MarkovChain; as_chain(...) makes one")
+                raise InvalidProblem(
+                    f"{role} is a {type(chain).__name__}, expected a MarkovChain; as_chain(...) makes one"
+                )
         gamma = _checked_discount(discount)
         shape = (source.n_states, target.n_states)
         checked = _checked_cost(reward_gap if cost is None else cost, source, target, shape)
@@ -96,10 +98,14 @@ def _checked_cost(
     given = cost(source, target) if callable(cost) else cost
     array = real_array(given, "cost", InvalidProblem, ndim=2)
     if array.shape != shape:
-        raise InvalidProblem(f"cost has shape {array.shape}, expected {shape}: one row per source state, one column per target state")
+        raise InvalidProblem(
+            f"cost has shape {array.shape}, expected {shape}: one row per source state, one column per target state"
+        )
     if array.min() < 0:
         x, y = np.unravel_index(int(array.argmin()), shape)
-        raise InvalidProblem(f"cost[{(int(x), int(y))}] is {array[x, y]:g}, expected no negative cost; shift or clip it before")
+        raise InvalidProblem(
+            f"cost[{(int(x), int(y))}] is {array[x, y]:g}, expected no negative cost; shift or clip it before"
+        )
     return array
 
 
@@ -116,5 +122,7 @@ def _checked_stop(stop: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDA
         return None
     array = np.array(stop)
     if array.dtype != np.bool_ or array.shape != shape:
-        raise InvalidProblem(f"stop has dtype {array.dtype} and shape {array.shape}, expected bool and {shape}")
+        raise InvalidProblem(
+            f"stop has dtype {array.dtype} and shape {array.shape}, expected bool and {shape}"
+        )
     return frozen(array)

@@ -142,5 +142,7 @@ class Solution:
         return f"Solution({', '.join(f'{name} {text}' for name, text in self._facts())})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._facts())
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._facts()
+        )
         return f"<table>{rows}</table>"

@@ -72,7 +72,12 @@ class _Run:
     """One solve under way: the current iterate is always one that the checker can certify."""
 
     def __init__(
-        self, problem: Problem, solver: Solver[Any], tol: float, max_steps: int, on_step: Callable[[Step], None] | None
+        self,
+        problem: Problem,
+        solver: Solver[Any],
+        tol: float,
+        max_steps: int,
+        on_step: Callable[[Step], None] | None,
     ) -> None:
         self._problem = problem
         self._solver = solver
@@ -107,18 +112,23 @@ class _Run:
         iterate = self._iterate
         if self._certificate is None:
             self._certificate = check(self._problem, self._bellman, iterate.value, iterate.witness)
+        # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is void.
+        estimate = None if status is Status.INTERRUPTED else iterate.estimate()
+        certificate = self._certificate.around(estimate, self._bellman.scale)
         witness = iterate.witness
         if isinstance(witness, TreeWitness):  # the evaluation's copy of the couplings is not needed any more
             nothing = np.empty(0)
             witness = TreeWitness(
-                self._bellman, witness.value, witness.trees._replace(target=nothing.astype(np.int32), weight=nothing)
+                self._bellman,
+                witness.value,
+                witness.trees._replace(target=nothing.astype(np.int32), weight=nothing),
             )
         return Solution(
             self._problem,
             self._solver.name,
             status,
             tuple(self._history),
-            self._certificate,
+            certificate,
             witness,
             iterate.value,
             self._bellman.scale,
@@ -141,7 +151,14 @@ def _solution_without_solver(problem: Problem, solver: Solver[Any]) -> Solution:
     """V = c: no future or no cost, so any coupling is optimal."""
     bellman = Bellman.of(problem)
     return Solution(
-        problem, solver.name, Status.SOLVED, (), immediate(problem), IndependentWitness(bellman), problem.cost, 1.0
+        problem,
+        solver.name,
+        Status.SOLVED,
+        (),
+        immediate(problem),
+        IndependentWitness(bellman),
+        problem.cost,
+        1.0,
     )
 
 
@@ -150,8 +167,14 @@ def _checked_tol(tol: object, solver: Solver[Any]) -> float:
         raise InvalidOption(f"solver is {solver!r}, expected a solver object such as PolicyIteration()")
     if tol is None:
         return solver.default_tol
-    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating, np.integer)) or not 0 < tol < math.inf:
-        raise InvalidOption(f"tol is {tol!r}, expected a positive number such as 1e-6: it bounds the relative gap")
+    if (
+        isinstance(tol, bool)
+        or not isinstance(tol, (int, float, np.floating, np.integer))
+        or not 0 < tol < math.inf
+    ):
+        raise InvalidOption(
+            f"tol is {tol!r}, expected a positive number such as 1e-6: it bounds the relative gap"
+        )
     return float(tol)
 
 
@@ -166,7 +189,11 @@ def _checked_max_steps(max_steps: object, solver: Solver[Any]) -> int:
 def _checked_initial(initial: object, problem: Problem) -> Floats | None:
     if initial is None:
         return None
-    guess = initial.value if isinstance(initial, Solution) else real_array(initial, "initial", InvalidProblem, ndim=2)
+    guess = (
+        initial.value
+        if isinstance(initial, Solution)
+        else real_array(initial, "initial", InvalidProblem, ndim=2)
+    )
     if guess.shape != problem.shape:
         raise InvalidProblem(f"initial has shape {guess.shape}, expected {problem.shape}")
     return guess

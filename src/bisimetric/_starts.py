@@ -1,6 +1,6 @@
 """From distances between states to the distance between chains with initial laws.
 
-    W = min { <π, V*> : π couples ν_X and ν_Y },        W = V*(x, y) when both chains start in one state
+W = min { <π, V*> : π couples ν_X and ν_Y },        W = V*(x, y) when both chains start in one state
 """
 
 from __future__ import annotations
@@ -71,7 +71,11 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     )
     slip = (report[4] + 12) * UNIT_ROUNDOFF * (1.0 + 2 * report[3])
     return _Transport(
-        float(lower[0, 0] - slip) * largest, float(upper[0, 0] + slip) * largest, cells.left, cells.right, cells.weight
+        float(lower[0, 0] - slip) * largest,
+        float(upper[0, 0] + slip) * largest,
+        cells.left,
+        cells.right,
+        cells.weight,
     )
 
 

@@ -25,10 +25,14 @@ class Trees(NamedTuple):
     """One transport basis per pair, root first, and the cells that carry flow."""
 
     offset: npt.NDArray[np.int64]  # [n], start of a source row
-    code: npt.NDArray[Any]  # [cells], child node << shift | parent node; every parent comes before its children
+    code: npt.NDArray[
+        Any
+    ]  # [cells], child node << shift | parent node; every parent comes before its children
     shift: int  # bits of a node number
     count: npt.NDArray[Any]  # [pairs], cells with positive flow
-    target: npt.NDArray[np.int32]  # [cells], flat successor pair of a cell with flow; the first `count` of a pair are used
+    target: npt.NDArray[
+        np.int32
+    ]  # [cells], flat successor pair of a cell with flow; the first `count` of a pair are used
     weight: npt.NDArray[np.float64]  # [cells], its flow
 
 

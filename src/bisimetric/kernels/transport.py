@@ -407,7 +407,22 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
                     optimal = slack >= -tol[arcs + 1]
                 if not optimal:
                     pivots = _pivot(
-                        sx, sy, a, b, local, child, parent, up, depth, flow, pot, down, right, left, excess, tol[arcs + 1]
+                        sx,
+                        sy,
+                        a,
+                        b,
+                        local,
+                        child,
+                        parent,
+                        up,
+                        depth,
+                        flow,
+                        pot,
+                        down,
+                        right,
+                        left,
+                        excess,
+                        tol[arcs + 1],
                     )
                     if pivots < 0:
                         n_failed += 1

@@ -18,6 +18,10 @@ class Iterate:
     witness: Witness  # couplings and potentials that go with it
     gap: float  # what the solver itself believes max(upper - lower) to be
 
+    def estimate(self) -> Floats | None:
+        """A better guess of the distances than the middle of the interval, if the solver has one at little cost."""
+        return None
+
 
 State = TypeVar("State", bound=Iterate)
 

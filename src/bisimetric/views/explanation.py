@@ -53,14 +53,22 @@ class Explanation:
         head = ("source", "target", "occupancy", "cost", "amount", "share")
         table = [head, *self.rows()]
         widths = [max(len(row[k]) for row in table) for k in range(len(head))]
-        lines = ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in table]
+        lines = [
+            "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in table
+        ]
         others = self.n_pairs - len(self.parts)
         return "\n".join([*lines, f"{others} other pairs: {self.rest:.6g}; together {self.distance:.10g}"])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("source", "target", "occupancy", "cost", "amount", "share"))
-        body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in self.rows())
-        return f"<table><tr>{head}</tr>{body}</table><p>rest {self.rest:.6g}, together {self.distance:.10g}</p>"
+        head = "".join(
+            f"<th>{name}</th>" for name in ("source", "target", "occupancy", "cost", "amount", "share")
+        )
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in self.rows()
+        )
+        return (
+            f"<table><tr>{head}</tr>{body}</table><p>rest {self.rest:.6g}, together {self.distance:.10g}</p>"
+        )
 
 
 def explain(solution: Solution, k: int, start: object) -> Explanation:
@@ -90,4 +98,6 @@ def explain(solution: Solution, k: int, start: object) -> Explanation:
         for x, y in zip(*np.unravel_index(top, amounts.shape), strict=True)
     )
     rest = distance - sum(part.amount for part in parts)
-    return Explanation(distance, parts, rest if len(parts) < np.count_nonzero(flat) else 0.0, int(np.count_nonzero(flat)))
+    return Explanation(
+        distance, parts, rest if len(parts) < np.count_nonzero(flat) else 0.0, int(np.count_nonzero(flat))
+    )
