@@ -2,8 +2,9 @@
 
     (T V)(x, y) = c(x, y) + γ · OT_V(P[x], Q[y])
 
-The cost is multiplied by a power of two that brings its maximum into [1, 2), which is exact; values in this module are in that scale. Nothing
-here decides anything: solvers call these operations, the checker uses the same arrays with kernels of its own.
+The cost is multiplied by a power of two that brings its maximum into [1, 2), which is exact; values in this
+module are in that scale. Nothing here decides anything: solvers call these operations, the checker uses the
+same arrays with kernels of its own.
 """
 
 from __future__ import annotations
@@ -23,13 +24,9 @@ from bisimetric._problem import Problem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Cells, Rows, Trees
 
-PIVOT_TOL = (
-    64 * UNIT_ROUNDOFF
-)  # reduced cost that counts as negative, relative to max |V|, for small supports
+PIVOT_TOL = 64 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
-SMALL_SUPPORT = (
-    64  # S_x·S_y up to which a sweep may copy the tree of the pair before, so blocks keep whole rows
-)
+SMALL_SUPPORT = 64  # S_x·S_y up to which a sweep may copy the tree of the pair before, so blocks keep whole rows
 SOLVER_VECTORS = 11  # arrays of n·m doubles that an exact solve holds at its peak
 
 
@@ -92,9 +89,7 @@ class Bellman:
             needed, f"solving {n} x {m} state pairs", "merge bisimilar states, or compare parts of the chains"
         )
         if n * m >= 2**31:
-            raise InvalidProblem(
-                f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains"
-            )
+            raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
         return Trees(
             offset[:-1].copy(),
             np.empty(cells, kind),

@@ -1,12 +1,14 @@
 """Certificates: an interval around the true distance, from a value, couplings and potentials.
 
-The checker (kernels/check.py) turns any value V with couplings and potentials into U ≥ T V ≥ L. Then (MacQueen 1966)
+The checker (kernels/check.py) turns any value V with couplings and potentials into U ≥ T V ≥ L. Then
+(MacQueen 1966)
 
     L + γ/(1-γ)·min(L - V)  ≤  V*  ≤  U + γ/(1-γ)·max(U - V).
 
-These hold for real numbers; both ends are widened for what rounding can do to the sums above, and for the distance between the rows
-given and the rows solved. The lower end is raised to c, which V* never goes below, the upper end is cut at what no coupling can
-exceed. A pair is *proved zero* when its cost is zero and its coupling leads only to such pairs.
+These hold for real numbers; both ends are widened for what rounding can do to the sums above, and for the
+distance between the rows given and the rows solved. The lower end is raised to c, which V* never goes below,
+the upper end is cut at what no coupling can exceed. A pair is *proved zero* when its cost is zero and its
+coupling leads only to such pairs.
 """
 
 from __future__ import annotations
@@ -104,8 +106,8 @@ def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -
     def work(first: int, last: int) -> Floats:
         report = np.empty(6)
         kernels.check.check(
-            first, last, value, bellman.cost, bellman.scale, bellman.discount, bellman.stop, bellman.source, bellman.target,
-            witness.cells(first, last), upper, lower, report,
+            first, last, value, bellman.cost, bellman.scale, bellman.discount, bellman.stop, bellman.source,
+            bellman.target, witness.cells(first, last), upper, lower, report,
         )  # fmt: skip
         return report
 
@@ -117,9 +119,7 @@ def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -
         raise InvalidWitness(
             f"the couplings are off by {marginal_error:.3g} in a marginal, or have {invalid:.0f} invalid cells"
         )
-    if (
-        bellman.stop.size
-    ):  # the remaining chain is substochastic, so a shift of one sign only may be carried on
+    if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
         lowest, highest = min(lowest, 0.0), max(highest, 0.0)
 
     onward = bellman.discount / (1.0 - bellman.discount)
@@ -156,8 +156,8 @@ def _widening(
 ) -> tuple[float, float]:
     """How much further rounding and inexact rows may have moved the lower and the upper end.
 
-    A sum of k products errs by at most k·u times the sum of absolute values; `terms` is the longest such sum, the constant covers the operations
-    around it and the rounding of the cost itself.
+    A sum of k products errs by at most k·u times the sum of absolute values; `terms` is the longest such sum,
+    the constant covers the operations around it and the rounding of the cost itself.
     """
     discount = bellman.discount
     largest = float(np.abs(value).max())
@@ -166,9 +166,7 @@ def _widening(
     residual = max(abs(residuals[0]), abs(residuals[1]))
     below = unit * (costs + discount * (largest + 2 * potential) + residual)
     above = unit * (costs + discount * largest + residual)
-    span = float(value.max() - value.min()) + 2 * residual / (
-        1.0 - discount
-    )  # at least that of the true distances
+    span = float(value.max() - value.min()) + 2 * residual / (1.0 - discount)  # at least that of the true distances
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
     below += discount * rows * span
     above += discount * (rows + marginal_error) * span
@@ -198,9 +196,7 @@ def _proved_zero(
     tail, head = np.concatenate(tails), np.concatenate(heads)
     head[head < 0] = len(pairs)  # one node for everything outside
     # A candidate is refuted if it leads outside: search backwards from there.
-    backwards = sparse.csr_array(
-        (np.ones(len(head), np.int8), (head, tail)), shape=(len(pairs) + 1, len(pairs) + 1)
-    )
+    backwards = sparse.csr_array((np.ones(len(head), np.int8), (head, tail)), shape=(len(pairs) + 1, len(pairs) + 1))
     refuted = csgraph.breadth_first_order(backwards, len(pairs), return_predecessors=False)
     candidate.ravel()[pairs[refuted[refuted < len(pairs)]]] = False
     return candidate

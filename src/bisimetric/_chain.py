@@ -1,7 +1,7 @@
 """A finite Markov chain: the one form in which every model enters the library.
 
-Validation happens here and nowhere below. `transitions` holds rows that sum to one exactly (see `_stochastic`); they, and not
-the floats they came from, are what every result is about.
+Validation happens here and nowhere below. `transitions` holds rows that sum to one exactly (see
+`_stochastic`); they, and not the floats they came from, are what every result is about.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ State = int | str
 class MarkovChain:
     """A chain with optional rewards, start, names and labels; immutable.
 
-    `transitions` is dense or sparse with rows that sum to one. `start` is a state (index or name) or a distribution. `labels` holds
-    one value per state: a string, a number, or a collection of those (a set of propositions, a feature vector).
+    `transitions` is dense or sparse with rows that sum to one. `start` is a state (index or name) or a
+    distribution. `labels` holds one value per state: a string, a number, or a collection of those (a set of
+    propositions, a feature vector).
 
     >>> import bisimetric as bm
     >>> bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], start=0)
@@ -137,9 +138,7 @@ def state_index(state: object, n_states: int, names: Sequence[str] | None) -> in
         if names is not None and state in names:
             return names.index(state)
         if not state.lstrip("-").isdigit():
-            known = (
-                "the states have no names" if names is None else f"known names begin {', '.join(names[:3])}"
-            )
+            known = "the states have no names" if names is None else f"known names begin {', '.join(names[:3])}"
             raise InvalidChain(f"state {state!r} is unknown: {known}; give an index from 0 to {n_states - 1}")
         state = int(state)
     if isinstance(state, (bool, np.bool_)) or not isinstance(state, (int, np.integer)):
@@ -167,9 +166,7 @@ def _checked_start(start: object, n_states: int, names: Sequence[str] | None) ->
         return frozen(distribution)
     array = real_array(start, "start", InvalidChain, ndim=1)
     if len(array) != n_states:
-        raise InvalidChain(
-            f"start has {len(array)} entries, expected a state or one probability per state: {n_states}"
-        )
+        raise InvalidChain(f"start has {len(array)} entries, expected a state or one probability per state: {n_states}")
     matrix, tol = as_csr(np.asarray(start)[None, :], "start")
     return frozen(exact_rows(matrix, "start", tol).matrix.toarray()[0])
 

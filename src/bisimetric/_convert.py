@@ -43,9 +43,7 @@ def _from_text(text: str | bytes) -> MarkovChain:
     if text.endswith(CHAIN_FILES):
         loaded = load(text)
         if not isinstance(loaded, MarkovChain):
-            raise InvalidChain(
-                f"{text} holds a solution, expected a chain; solution.problem has its two chains"
-            )
+            raise InvalidChain(f"{text} holds a solution, expected a chain; solution.problem has its two chains")
         return loaded
     if environments.is_name(text):
         return environments.by_name(text)

@@ -1,7 +1,7 @@
 """Ground costs between the states of two chains.
 
-A cost object is called with the two chains and returns the [n, m] array of costs. Arrays serve as well; these objects exist
-because they can be named, on the command line and in a table of results.
+A cost object is called with the two chains and returns the [n, m] array of costs. Arrays serve as well; these
+objects exist because they can be named, on the command line and in a table of results.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ label_mismatch = _Named("label_mismatch", _label_mismatch)
 
 
 def features(metric: str = "euclidean") -> _Named:
-    """The distance between labels that are numbers or vectors of numbers, by any metric of `scipy.spatial.distance.cdist`."""
+    """The distance between labels that are numbers or vectors, by any metric of `scipy.spatial.distance.cdist`."""
 
     def between(source: MarkovChain, target: MarkovChain) -> Floats:
         from scipy.spatial.distance import cdist
@@ -72,13 +72,9 @@ def features(metric: str = "euclidean") -> _Named:
             try:
                 array = np.array(chain.labels, dtype=np.float64)
             except (TypeError, ValueError):
-                raise InvalidProblem(
-                    f"the labels of the {role} chain are not numeric vectors of one length"
-                ) from None
+                raise InvalidProblem(f"the labels of the {role} chain are not numeric vectors of one length") from None
             if array.ndim == 0:
-                raise InvalidProblem(
-                    f"the {role} chain has no labels; give one feature vector per state as labels="
-                )
+                raise InvalidProblem(f"the {role} chain has no labels; give one feature vector per state as labels=")
             vectors.append(array.reshape(len(array), -1))
         if vectors[0].shape[1] != vectors[1].shape[1]:
             raise InvalidProblem(

@@ -1,7 +1,8 @@
 """Couplings and potentials: what a solver proposes, seen pair by pair.
 
-A `Witness` hands out, for any range of state pairs, the joint laws of the successors and one potential per pair. `Coupling` and `Potentials` are
-the public views on it; both compute what is asked for and store nothing.
+A `Witness` hands out, for any range of state pairs, the joint laws of the successors and one potential per
+pair. `Coupling` and `Potentials` are the public views on it; both compute what is asked for and store
+nothing.
 """
 
 from __future__ import annotations
@@ -74,9 +75,7 @@ class IndependentWitness:
         pair = np.repeat(np.arange(last - first), sizes_x * sizes_y)
         weight = source.data[source.indptr[x][pair] + left] * target.data[target.indptr[y][pair] + right]
         start = np.concatenate([[0], np.cumsum(sizes_y)])
-        return Cells(
-            indptr, left.astype(np.int32), right.astype(np.int32), weight, start, np.zeros(start[-1])
-        )
+        return Cells(indptr, left.astype(np.int32), right.astype(np.int32), weight, start, np.zeros(start[-1]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,9 +173,7 @@ class Coupling:
             if self.problem.stop is not None and self.problem.stop[path[-1]]:
                 break
             _, targets, weight = self._flat_rows(here, here + 1)
-            here = int(
-                targets[np.searchsorted(np.cumsum(weight), random.random() * weight.sum(), side="right")]
-            )
+            here = int(targets[np.searchsorted(np.cumsum(weight), random.random() * weight.sum(), side="right")])
             path.append(divmod(here, m))
         return np.array(path, np.int64)
 
@@ -197,9 +194,7 @@ class Coupling:
         if np.ndim(start) == 2:  # type: ignore[call-overload]
             law = real_array(start, "start", InvalidOption, ndim=2)
             if law.shape != (n, m) or law.min() < 0 or not abs(law.sum() - 1) <= 1e-9:
-                raise InvalidOption(
-                    f"start has shape {law.shape} and sum {law.sum():.12g}, expected {(n, m)} and 1"
-                )
+                raise InvalidOption(f"start has shape {law.shape} and sum {law.sum():.12g}, expected {(n, m)} and 1")
             return law
         law = np.zeros((n, m))
         law[self._indices(start)] = 1.0

@@ -1,8 +1,9 @@
 """Every error that the package raises on purpose.
 
-A message says what was expected, what came, where, and the remedy. All of them derive from `BisimetricError`, and
-from the built-in exception that a caller would expect, so `except ValueError` works too. The one exception is
-`SolveInterrupted`: it is a `KeyboardInterrupt`, so that code which swallows errors does not swallow Ctrl-C.
+A message says what was expected, what came, where, and the remedy. All of them derive from `BisimetricError`,
+and from the built-in exception that a caller would expect, so `except ValueError` works too. The one
+exception is `SolveInterrupted`: it is a `KeyboardInterrupt`, so that code which swallows errors does not
+swallow Ctrl-C.
 """
 
 from __future__ import annotations

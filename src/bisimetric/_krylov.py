@@ -1,7 +1,8 @@
 """BiCGSTAB for (I - γΠ) x = b, with the vectors in compiled, fused steps.
 
-The matrix is a contraction away from the identity, so a few products usually suffice. On a breakdown the method restarts from where it is, a few
-times; the caller gets the last iterate with its residual (infinite if it left the range of numbers), and decides.
+The matrix is a contraction away from the identity, so a few products usually suffice. On a breakdown the
+method restarts from where it is, a few times; the caller gets the last iterate with its residual (infinite if
+it left the range of numbers), and decides.
 
 Reference: van der Vorst 1992.
 """

@@ -25,9 +25,7 @@ def require(needed: int, what: str, remedy: str) -> None:
     """Raise before anything is allocated when `needed` bytes are more than there are."""
     free = available_bytes()
     if free is not None and needed > free:
-        raise NotEnoughMemory(
-            f"{what} needs about {in_words(needed)}, available are {in_words(free)}; {remedy}"
-        )
+        raise NotEnoughMemory(f"{what} needs about {in_words(needed)}, available are {in_words(free)}; {remedy}")
 
 
 def in_words(size: float) -> str:

@@ -1,8 +1,9 @@
 """Work on ranges of rows in short blocks, by several threads of this process.
 
-Kernels release the interpreter lock, so plain Python threads suffice. That leaves out numba's own threading layers, which abort the
-process when they are entered from two threads or after a fork. Blocks last about a tenth of a second, so Ctrl-C takes effect
-between two of them; blocks under way are waited for, so that no array is written after the exception.
+Kernels release the interpreter lock, so plain Python threads suffice. That leaves out numba's own threading
+layers, which abort the process when they are entered from two threads or after a fork. Blocks last about a
+tenth of a second, so Ctrl-C takes effect between two of them; blocks under way are waited for, so that no
+array is written after the exception.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeVar
 
 from bisimetric._errors import InvalidOption
@@ -49,7 +51,8 @@ def for_each_block(
 ) -> list[Result]:
     """Call work(first, last) on ranges that cover 0..size, cut at multiples of `unit`; results in no fixed order.
 
-    `largest`: no longer ranges than this, except for a single unit. `serial_below`: a size that is not worth a second thread.
+    `largest`: no longer ranges than this, except for a single unit. `serial_below`: a size that is not worth
+    a second thread.
     """
     queue = _Queue(size, unit, max(1, largest // unit))
     threads = min(thread_count(), queue.units)
@@ -110,7 +113,7 @@ def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) ->
         return
     edges = [size * k // parts for k in range(parts + 1)]
     pool = _pool(os.getpid(), parts)
-    tasks = [pool.submit(work, first, last) for first, last in zip(edges[1:-1], edges[2:], strict=True)]
+    tasks = [pool.submit(work, first, last) for first, last in pairwise(edges[1:])]
     try:
         work(edges[0], edges[1])
     finally:

@@ -22,9 +22,9 @@ from bisimetric._stochastic import Floats, frozen, real_array
 class Problem:
     """A distance to be computed; immutable.
 
-    `cost` is an [n, m] array or a `bisimetric.cost` object, by default the gap between rewards. `normalised` multiplies it by 1 - γ, which
-    turns the sum of discounted costs into their weighted mean (the bisimulation metric). `stop` marks pairs at which the game
-    ends: V = c there.
+    `cost` is an [n, m] array or a `bisimetric.cost` object, by default the gap between rewards. `normalised`
+    multiplies it by 1 - γ, which turns the sum of discounted costs into their weighted mean (the bisimulation
+    metric). `stop` marks pairs at which the game ends: V = c there.
     """
 
     source: MarkovChain
@@ -74,7 +74,8 @@ class Problem:
     def __repr__(self) -> str:
         kind = "normalised" if self.normalised else "not normalised"
         n, m = self.shape
-        return f"Problem({n} x {m} states, discount {self.discount:g}, {kind}{', stop' if self.stop is not None else ''})"
+        stop = "" if self.stop is None else ", stop"
+        return f"Problem({n} x {m} states, discount {self.discount:g}, {kind}{stop})"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
@@ -113,7 +114,8 @@ def _refuse_overflow(cost: Floats, discount: float) -> None:
     with np.errstate(over="ignore"):
         if not np.isfinite(2.0 * cost.max() / (1.0 - discount)):
             raise InvalidProblem(
-                f"the largest cost is {cost.max():g}: distances up to max(cost)/(1 - discount) overflow; divide the cost by a constant"
+                f"the largest cost is {cost.max():g}: distances up to max(cost)/(1 - discount) overflow; "
+                "divide the cost by a constant"
             )
 
 
@@ -122,7 +124,5 @@ def _checked_stop(stop: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDA
         return None
     array = np.array(stop)
     if array.dtype != np.bool_ or array.shape != shape:
-        raise InvalidProblem(
-            f"stop has dtype {array.dtype} and shape {array.shape}, expected bool and {shape}"
-        )
+        raise InvalidProblem(f"stop has dtype {array.dtype} and shape {array.shape}, expected bool and {shape}")
     return frozen(array)

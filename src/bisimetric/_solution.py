@@ -119,7 +119,8 @@ class Solution:
         for role, chain in (("source", self.problem.source), ("target", self.problem.target)):
             if chain.start is None:
                 raise MissingStart(
-                    f"the {role} chain has no start; use solution.value[x, y], or give the chain one: chain.with_start(state)"
+                    f"the {role} chain has no start; use solution.value[x, y], "
+                    "or give the chain one: chain.with_start(state)"
                 )
         assert self.problem.source.start is not None
         assert self.problem.target.start is not None
@@ -142,7 +143,5 @@ class Solution:
         return f"Solution({', '.join(f'{name} {text}' for name, text in self._facts())})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._facts()
-        )
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._facts())
         return f"<table>{rows}</table>"

@@ -1,7 +1,8 @@
 """The only loop: it owns the clock, the stopping rule, the callback and the interrupt.
 
-A solver proposes iterates with its own idea of the gap. When that is within the tolerance the checker is asked, and only its word counts: a failed
-check means going on. The loop ends with a status, and raises only when an explicit tolerance was missed.
+A solver proposes iterates with its own idea of the gap. When that is within the tolerance the checker is
+asked, and only its word counts: a failed check means going on. The loop ends with a status, and raises only
+when an explicit tolerance was missed.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ def solve(
 ) -> Solution:
     """Solve a problem to a certified relative gap of `tol`.
 
-    None stands for the solver's own default. An explicit `tol` that is missed raises `ToleranceNotReached`, Ctrl-C raises
-    `SolveInterrupted`; both carry the certified solution, and with throw=False it is returned with its status instead. `initial` is a guess of
-    the distances, or the solution of a similar problem. `on_step` is called after every step.
+    None stands for the solver's own default. An explicit `tol` that is missed raises `ToleranceNotReached`,
+    Ctrl-C raises `SolveInterrupted`; both carry the certified solution, and with throw=False it is returned
+    with its status instead. `initial` is a guess of the distances, or the solution of a similar problem.
+    `on_step` is called after every step.
     """
     goal = _checked_tol(tol, solver)
     limit = _checked_max_steps(max_steps, solver)
@@ -112,7 +114,8 @@ class _Run:
         iterate = self._iterate
         if self._certificate is None:
             self._certificate = check(self._problem, self._bellman, iterate.value, iterate.witness)
-        # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is void.
+        # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is
+        # void.
         estimate = None if status is Status.INTERRUPTED else iterate.estimate()
         certificate = self._certificate.around(estimate, self._bellman.scale)
         witness = iterate.witness
@@ -167,14 +170,8 @@ def _checked_tol(tol: object, solver: Solver[Any]) -> float:
         raise InvalidOption(f"solver is {solver!r}, expected a solver object such as PolicyIteration()")
     if tol is None:
         return solver.default_tol
-    if (
-        isinstance(tol, bool)
-        or not isinstance(tol, (int, float, np.floating, np.integer))
-        or not 0 < tol < math.inf
-    ):
-        raise InvalidOption(
-            f"tol is {tol!r}, expected a positive number such as 1e-6: it bounds the relative gap"
-        )
+    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating, np.integer)) or not 0 < tol < math.inf:
+        raise InvalidOption(f"tol is {tol!r}, expected a positive number such as 1e-6: it bounds the relative gap")
     return float(tol)
 
 
@@ -189,11 +186,7 @@ def _checked_max_steps(max_steps: object, solver: Solver[Any]) -> int:
 def _checked_initial(initial: object, problem: Problem) -> Floats | None:
     if initial is None:
         return None
-    guess = (
-        initial.value
-        if isinstance(initial, Solution)
-        else real_array(initial, "initial", InvalidProblem, ndim=2)
-    )
+    guess = initial.value if isinstance(initial, Solution) else real_array(initial, "initial", InvalidProblem, ndim=2)
     if guess.shape != problem.shape:
         raise InvalidProblem(f"initial has shape {guess.shape}, expected {problem.shape}")
     return guess

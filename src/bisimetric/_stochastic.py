@@ -1,9 +1,10 @@
 """Rows of probabilities: validated once, then exact.
 
-A row of floats hardly ever sums to one. Every accepted row is divided by its sum and rounded to multiples of 2⁻⁵²,
-the rest going to its largest entry. Such a row sums to one exactly, and any sum of its entries is exact in float64, so the
-transport kernels need no tolerance on flows. Entries that round to zero are dropped. The 1-norm between the row given and the row
-stored is kept (`RowError`, at most a few units in the last place), because certificates must pay for it.
+A row of floats hardly ever sums to one. Every accepted row is divided by its sum and rounded to multiples of
+2⁻⁵², the rest going to its largest entry. Such a row sums to one exactly, and any sum of its entries is exact
+in float64, so the transport kernels need no tolerance on flows. Entries that round to zero are dropped. The
+1-norm between the row given and the row stored is kept (`RowError`, at most a few units in the last place),
+because certificates must pay for it.
 """
 
 from __future__ import annotations
@@ -63,9 +64,7 @@ def as_csr(given: object, what: str) -> tuple[sparse.csr_array[Any, tuple[int, i
     tol = ROW_SUM_TOL_SINGLE if dtype in (np.float32, np.float16) else ROW_SUM_TOL
     if sparse.issparse(given):
         if dtype.kind not in "biuf":
-            raise InvalidChain(
-                f"{what} has dtype {dtype}, expected real numbers; convert it with .astype(float)"
-            )
+            raise InvalidChain(f"{what} has dtype {dtype}, expected real numbers; convert it with .astype(float)")
         if given.ndim != 2:
             raise InvalidChain(f"{what} has shape {given.shape}, expected 2 dimensions")
         matrix = sparse.csr_array(given, dtype=np.float64, copy=True)
@@ -74,9 +73,7 @@ def as_csr(given: object, what: str) -> tuple[sparse.csr_array[Any, tuple[int, i
         if len(bad):
             row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
             column, entry = int(matrix.indices[bad[0]]), matrix.data[bad[0]]
-            raise InvalidChain(
-                f"{what}[{(row, column)}] is {entry}, expected a probability; replace it before"
-            )
+            raise InvalidChain(f"{what}[{(row, column)}] is {entry}, expected a probability; replace it before")
         return matrix, tol
     return sparse.csr_array(real_array(given, what, InvalidChain, ndim=2)), tol
 
@@ -112,9 +109,7 @@ def _round_to_grain(matrix: sparse.csr_array[Any, tuple[int, int]], row: npt.NDA
     probability = grains * GRAIN
     moved = np.bincount(row, weights=np.abs(share - probability), minlength=n_rows)
     changed = np.bincount(row, weights=matrix.data != probability, minlength=n_rows) > 0
-    error = np.where(
-        changed, moved + 4 * UNIT_ROUNDOFF, 0.0
-    )  # 4: the division and the sum by which it divides
+    error = np.where(changed, moved + 4 * UNIT_ROUNDOFF, 0.0)  # 4: the division and the sum by which it divides
     keep = grains > 0
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row[keep], minlength=n_rows))])
     index_type = np.int32 if max(n_columns, int(indptr[-1])) < 2**31 else np.int64

@@ -1,8 +1,9 @@
 """How kernels are compiled and where the result is kept.
 
-numba's own cache looks only at the file of the function that is called, so it keeps stale code when another kernel file changes. Here the
-cache folder is named after a hash of all kernel sources, of numba's version and of the flags that change the code. Where no
-folder is writable, nothing is cached. The first compilation in a process is announced in one line on stderr.
+numba's own cache looks only at the file of the function that is called, so it keeps stale code when another
+kernel file changes. Here the cache folder is named after a hash of all kernel sources, of numba's version and of
+the flags that change the code. Where no folder is writable, nothing is cached. The first compilation in a process
+is announced in one line on stderr.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ For every pair (x, y), with any π that couples P[x] and Q[y] and any g,
 
     U = c + γ<π, V> ≥ (T V),        f(i) = min_j V(i, j) - g(j),        L = c + γ(<f, P[x]> + <g, Q[y]>) ≤ (T V),
 
-because f is feasible together with g whatever g is. It measures how far the marginals of π are off, and refuses negative mass or cells
-outside the supports. It shares no code with the kernels that made the proposals.
+because f is feasible together with g whatever g is. It measures how far the marginals of π are off, and
+refuses negative mass or cells outside the supports. It shares no code with the kernels that made the
+proposals.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ LOWEST, HIGHEST, MARGINAL_ERROR, LARGEST_POTENTIAL, MOST_TERMS, INVALID = range(
 
 @kernel
 def check(first, last, value, cost, scale, discount, stop, P, Q, cells, upper, lower, report):  # type: ignore[no-untyped-def]
-    """U and L on the pairs first..last (flat), and the report: min(L - V), max(U - V) and what the rounding bound needs."""
+    """U and L on the pairs first..last (flat); the report: min(L - V), max(U - V), what the rounding bound needs."""
     m = cost.shape[1]
     row_mass = np.zeros(len(P.data) + 1)  # only the entries of one row are in use at a time
     column_mass = np.zeros(len(Q.data) + 1)

@@ -1,7 +1,8 @@
 """Policy evaluation: the operators I - γΠ and the vector steps of BiCGSTAB.
 
-For a fixed coupling Π the value solves (I - γΠ) V = c. Every kernel works on source rows first..last; inner products come back as one partial
-sum per source row, added up in that order by the caller, so they do not depend on how rows are split between threads.
+For a fixed coupling Π the value solves (I - γΠ) V = c. Every kernel works on source rows first..last; inner
+products come back as one partial sum per source row, added up in that order by the caller, so they do not
+depend on how rows are split between threads.
 
 Reference: van der Vorst 1992 (BiCGSTAB).
 """

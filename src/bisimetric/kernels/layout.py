@@ -1,8 +1,9 @@
 """The arrays that kernels work on.
 
-A pair (x, y) of states owns one transport problem between the rows P[x] and Q[y], with S_x and S_y entries. Its basis is a spanning
-tree on S_x + S_y nodes (source successors first) with K = S_x + S_y - 1 arcs. Trees of all pairs lie in flat arrays; the
-one of (x, y) begins at offset[x] + y·(S_x - 1) + Q.indptr[y], which needs no array of its own.
+A pair (x, y) of states owns one transport problem between the rows P[x] and Q[y], with S_x and S_y entries.
+Its basis is a spanning tree on S_x + S_y nodes (source successors first) with K = S_x + S_y - 1 arcs. Trees
+of all pairs lie in flat arrays; the one of (x, y) begins at offset[x] + y·(S_x - 1) + Q.indptr[y], which
+needs no array of its own.
 """
 
 from __future__ import annotations
@@ -25,9 +26,7 @@ class Trees(NamedTuple):
     """One transport basis per pair, root first, and the cells that carry flow."""
 
     offset: npt.NDArray[np.int64]  # [n], start of a source row
-    code: npt.NDArray[
-        Any
-    ]  # [cells], child node << shift | parent node; every parent comes before its children
+    code: npt.NDArray[Any]  # [cells], child node << shift | parent node; every parent comes before its children
     shift: int  # bits of a node number
     count: npt.NDArray[Any]  # [pairs], cells with positive flow
     target: npt.NDArray[

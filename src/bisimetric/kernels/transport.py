@@ -2,14 +2,16 @@
 
     OT_V(P[x], Q[y]) = min { Σ π(i, j) V(i, j) : π ≥ 0, π couples P[x] and Q[y] }
 
-Transportation simplex on spanning trees. Potentials u, v of a tree solve u(i) + v(j) = V(i, j) on its arcs; the tree is optimal when
-V(i, j) - u(i) - v(j) ≥ 0 everywhere. The marginals of a pair never change, so the tree of the last sweep is still feasible
+Transportation simplex on spanning trees. Potentials u, v of a tree solve u(i) + v(j) = V(i, j) on its arcs;
+the tree is optimal when V(i, j) - u(i) - v(j) ≥ 0 everywhere. The marginals of a pair never change, so the
+tree of the last sweep is still feasible
 for the next V: most pairs need one look and no pivot.
 
-Flows are sums of multiples of 2⁻⁵² and therefore exact. Trees are kept *strongly feasible*: rooted at source node 0, every
-arc without flow has a source node as its child. The leaving arc is the last blocking one met on the way from the root side, which
-keeps that property and rules out cycling (Cunningham 1976; Bonneel et al. 2011 use the same rule). Against rounding in the
-potentials there is a pivot tolerance and, last, a pivot limit; both only weaken what the sweep claims, and a separate checker decides.
+Flows are sums of multiples of 2⁻⁵² and therefore exact. Trees are kept *strongly feasible*: rooted at source
+node 0, every arc without flow has a source node as its child. The leaving arc is the last blocking one met on
+the way from the root side, which keeps that property and rules out cycling (Cunningham 1976; Bonneel et al.
+2011 use the same rule). Against rounding in the potentials there is a pivot tolerance and, last, a pivot
+limit; both only weaken what the sweep claims, and a separate checker decides.
 """
 
 from __future__ import annotations
@@ -66,8 +68,9 @@ def _staircase(sx, sy, a, b, child, parent):  # type: ignore[no-untyped-def]
 def _greedy(sx, sy, a, b, cost, child, parent, left_b, extra_b, head, link, end, order):  # type: ignore[no-untyped-def]
     """Each source node in turn fills its cheapest open targets; then the arcs are rooted at source node 0.
 
-    Ties are broken as if every node but the root sent a tiny ε more towards the root (sources supply ε more, targets take ε less).
-    Under that perturbation no partial sum vanishes, so the tree is a spanning tree and strongly feasible. ε is counted separately.
+    Ties are broken as if every node but the root sent a tiny ε more towards the root (sources supply ε more,
+    targets take ε less). Under that perturbation no partial sum vanishes, so the tree is a spanning tree and
+    strongly feasible. ε is counted separately.
     """
     nodes = sx + sy
     for u in range(nodes):
@@ -128,8 +131,9 @@ def _greedy(sx, sy, a, b, cost, child, parent, left_b, extra_b, head, link, end,
 def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right, left, excess, tol):  # type: ignore[no-untyped-def]
     """Pivot the tree (child, parent) to optimality for `cost`; returns the pivots made, negative if the limit was hit.
 
-    `up`, `depth`, `flow` (on the arc to `up`) and `pot` are per node; `down`, `right`, `left` link first child and siblings. On return
-    child, parent list the new tree in preorder and excess[k] the flow on its k-th arc.
+    `up`, `depth`, `flow` (on the arc to `up`) and `pot` are per node; `down`, `right`, `left` link first
+    child and siblings. On return child, parent list the new tree in preorder and excess[k] the flow on its
+    k-th arc.
     """
     nodes = sx + sy
     for u in range(nodes):
@@ -165,7 +169,8 @@ def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right,
     pivots = 0
     limit = PIVOTS_PER_NODE * (nodes + 10)
     while True:
-        # Entering arc: the most negative reduced cost, overall (small) or in the next source row that has one.
+        # Entering arc: the most negative reduced cost, overall (small) or in the next source row that has
+        # one.
         enter_i = -1
         enter_j = -1
         best = -tol
@@ -212,7 +217,8 @@ def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right,
                 u = up[u]
                 w = up[w]
         top = u
-        # Leaving arc: smallest flow among those that shrink; '<' on p's side, '<=' on q's keeps the tree strongly feasible.
+        # Leaving arc: smallest flow among those that shrink; '<' on p's side, '<=' on q's keeps the tree
+        # strongly feasible.
         delta = HUGE
         out = -1
         out_on_p_side = True
@@ -312,8 +318,9 @@ def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right,
 def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees, swept, tol, cold, report):  # type: ignore[no-untyped-def]
     """swept = c + γ·OT_value on the pairs first..last (flat), every tree pivoted to optimality.
 
-    `cold` starts new trees; `alike[y]` names target rows with the same probabilities, whose trees may be copied. `tol[K]` is the pivot tolerance for
-    K nodes. report: the lowest swept - value that can be claimed, the highest, and counts.
+    `cold` starts new trees; `alike[y]` names target rows with the same probabilities, whose trees may be
+    copied. `tol[K]` is the pivot tolerance for K nodes. report: the lowest swept - value that can be claimed,
+    the highest, and counts.
     """
     m = cost.shape[1]
     width = value.shape[1]

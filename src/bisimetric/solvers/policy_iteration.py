@@ -4,15 +4,17 @@ The distance V between two chains is the fixed point of the Bellman operator
 
     (T V)(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },
 
-one small transport problem per pair of states. Call a choice of one coupling per pair a *policy*. Policy iteration alternates
+one small transport problem per pair of states. Call a choice of one coupling per pair a *policy*. Policy
+iteration alternates
 
     improve     π_k(x, y) ∈ argmin { <π, V_k> }                        (n·m transports, warm-started)
     evaluate    V_{k+1} = V_k + d,  (I - γπ_k) d = T V_k - V_k         (one linear system, by BiCGSTAB)
 
-With exact evaluation the values decrease until they are V, and there are finitely many vertex policies, so the iteration ends. Here the
-system is solved to a fraction `accuracy` of the residual's span, which takes a few products; when three steps in a row fail to cut the gap by a tenth
-that fraction is divided by ten, so the method tends to exact policy iteration. When BiCGSTAB makes things worse, the step falls back to the
-sweep's own: value iteration, which always contracts.
+With exact evaluation the values decrease until they are V, and there are finitely many vertex policies, so
+the iteration ends. Here the system is solved to a fraction `accuracy` of the residual's span, which takes a
+few products; when three steps in a row fail to cut the gap by a tenth that fraction is divided by ten, so the
+method tends to exact policy iteration. When BiCGSTAB makes things worse, the step falls back to the sweep's
+own: value iteration, which always contracts.
 
 References: Howard 1960; O'Connor, McGoff & Nobel 2022; Calo et al. 2024.
 """
@@ -49,7 +51,7 @@ class PolicyIterate(Iterate):
     failures: int  # in a row
 
     def estimate(self) -> Floats:
-        """The value of the last coupling: closer than the interval shows, since errors of a policy are of second order."""
+        """The value of the last coupling: closer than the interval shows, the error being of second order."""
         return _evaluated(self.bellman, self)
 
 
@@ -65,9 +67,7 @@ class PolicyIteration(Solver[PolicyIterate]):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.accuracy < 1.0:
-            raise InvalidOption(
-                f"accuracy is {self.accuracy!r}, expected a number in (0, 1); 0.01 works well"
-            )
+            raise InvalidOption(f"accuracy is {self.accuracy!r}, expected a number in (0, 1); 0.01 works well")
 
     def init(self, bellman: Bellman, value: Floats | None) -> PolicyIterate:
         trees = bellman.new_trees()

@@ -1,6 +1,7 @@
 """Where a distance comes from.
 
-Under the optimal coupling the two chains move together; let ν(x, y) be the discounted share of time they spend at a pair. Then
+Under the optimal coupling the two chains move together; let ν(x, y) be the discounted share of time they
+spend at a pair. Then
 
     W = Σ ν(x, y) c(x, y) / (1 - γ),
 
@@ -53,22 +54,14 @@ class Explanation:
         head = ("source", "target", "occupancy", "cost", "amount", "share")
         table = [head, *self.rows()]
         widths = [max(len(row[k]) for row in table) for k in range(len(head))]
-        lines = [
-            "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in table
-        ]
+        lines = ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in table]
         others = self.n_pairs - len(self.parts)
         return "\n".join([*lines, f"{others} other pairs: {self.rest:.6g}; together {self.distance:.10g}"])
 
     def _repr_html_(self) -> str:
-        head = "".join(
-            f"<th>{name}</th>" for name in ("source", "target", "occupancy", "cost", "amount", "share")
-        )
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in self.rows()
-        )
-        return (
-            f"<table><tr>{head}</tr>{body}</table><p>rest {self.rest:.6g}, together {self.distance:.10g}</p>"
-        )
+        head = "".join(f"<th>{name}</th>" for name in ("source", "target", "occupancy", "cost", "amount", "share"))
+        body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in self.rows())
+        return f"<table><tr>{head}</tr>{body}</table><p>rest {self.rest:.6g}, together {self.distance:.10g}</p>"
 
 
 def explain(solution: Solution, k: int, start: object) -> Explanation:
