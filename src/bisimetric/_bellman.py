@@ -27,13 +27,13 @@ from bisimetric.kernels.layout import Cells, Rows, Trees
 PIVOT_TOL = 64 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
 SMALL_SUPPORT = 64  # S_x·S_y up to which a sweep may copy the tree of the pair before, so blocks keep whole rows
-SOLVER_VECTORS = 11  # arrays of n·m doubles that an exact solve holds at its peak
+SOLVER_VECTORS = 12  # arrays of n·m doubles that an exact solve holds at its peak
 
 
 class Sweep(NamedTuple):
-    """T V, with lowest ≤ T V - V ≤ highest as far as the sweep can tell."""
+    """R = T V - V, with lowest ≤ R ≤ highest as far as the sweep can tell."""
 
-    value: Floats  # [n, m]
+    residual: Floats  # [n, m]
     lowest: float
     highest: float
     pivots: int
@@ -100,9 +100,9 @@ class Bellman:
         )
 
     def improve(self, value: Floats, trees: Trees, *, cold: bool) -> Sweep:
-        """One sweep: T V, with every tree optimal for `value`; trees are changed in place."""
+        """One sweep: T V - V, with every tree optimal for `value`; trees are changed in place."""
         n, m = self.shape
-        swept = np.empty((n, m))
+        residual = np.empty((n, m))
         nodes = int(np.diff(self.source.indptr).max() + np.diff(self.target.indptr).max())
         tol = PIVOT_TOL * float(np.abs(value).max()) * (1.0 + np.arange(nodes + 1) / 64)
 
@@ -110,12 +110,12 @@ class Bellman:
             report = np.empty(5)
             kernels.transport.improve(
                 first, last, value, self.cost, self.scale, self.discount, self.stop, self.source, self.target,
-                self.alike, trees, swept, tol, cold, report,
+                self.alike, trees, residual, tol, cold, report,
             )  # fmt: skip
             return report
 
         reports = np.array(for_each_block(work, n * m, unit=self._unit(), serial_below=SERIAL_BELOW))
-        return Sweep(swept, float(reports[:, 0].min()), float(reports[:, 1].max()), int(reports[:, 2].sum()))
+        return Sweep(residual, float(reports[:, 0].min()), float(reports[:, 1].max()), int(reports[:, 2].sum()))
 
     def onward(self, sweep: Sweep) -> tuple[float, float]:
         """How far V* can be below and above T V, by MacQueen's bounds; one sign only if the game can stop."""

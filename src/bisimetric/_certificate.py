@@ -17,8 +17,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from bisimetric import kernels
 from bisimetric._bellman import SERIAL_BELOW, Bellman
@@ -182,30 +180,28 @@ def _proved_zero(
     candidate = (problem.cost == 0.0) & (upper <= small)
     if not candidate.any():
         return None
-    number = np.full(n * m, -1, np.int64)
     pairs = np.flatnonzero(candidate)
+    number = np.full(n * m, len(pairs), np.int32)  # one node for everything outside
     number[pairs] = np.arange(len(pairs))
     at_once = max(m, CELLS_AT_ONCE // max(witness.cells_per_pair, 1) // m * m)
-    tails, heads = [], []
+    counts, heads = [], []
     for first in range(0, n * m, at_once):
         inside = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, first + at_once)]
         if len(inside):
-            tail, head = _coupled_pairs(bellman, witness, inside)
-            tails.append(number[tail])
+            count, head = _coupled_pairs(bellman, witness, inside)
+            counts.append(count)
             heads.append(number[head])
-    tail, head = np.concatenate(tails), np.concatenate(heads)
-    head[head < 0] = len(pairs)  # one node for everything outside
-    # A candidate is refuted if it leads outside: search backwards from there.
-    backwards = sparse.csr_array((np.ones(len(head), np.int8), (head, tail)), shape=(len(pairs) + 1, len(pairs) + 1))
-    refuted = csgraph.breadth_first_order(backwards, len(pairs), return_predecessors=False)
-    candidate.ravel()[pairs[refuted[refuted < len(pairs)]]] = False
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
+    arcs = np.concatenate(heads)
+    heads.clear()
+    candidate.ravel()[pairs] = ~kernels.check.lead_outside(indptr, arcs)
     return candidate
 
 
 def _coupled_pairs(
     bellman: Bellman, witness: Witness, pairs: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The arcs (pair, successor pair) of the coupling at the given ascending pairs; none where the game stops."""
+    """How many successor pairs the coupling has at each of the ascending `pairs`, and which; none at a stop."""
     m = bellman.shape[1]
     first, last = int(pairs[0]), int(pairs[-1]) + 1
     cells = witness.cells(first, last)
@@ -213,10 +209,10 @@ def _coupled_pairs(
     keep[pairs - first] = True
     if bellman.stop.size:
         keep &= ~bellman.stop.ravel()[first:last]
-    tail = np.repeat(np.arange(first, last), np.diff(cells.indptr))
-    used = keep[tail - first] & (cells.weight > 0.0)
+    tail = np.repeat(np.arange(last - first), np.diff(cells.indptr))
+    used = keep[tail] & (cells.weight > 0.0)
     tail = tail[used]
-    x, y = np.divmod(tail, m)
+    x, y = np.divmod(tail + first, m)
     head_x = bellman.source.indices[bellman.source.indptr[x] + cells.left[used]].astype(np.int64)
     head_y = bellman.target.indices[bellman.target.indptr[y] + cells.right[used]]
-    return tail, head_x * m + head_y
+    return np.bincount(tail, minlength=last - first)[pairs - first], head_x * m + head_y

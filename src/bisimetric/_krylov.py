@@ -60,7 +60,7 @@ def _cycle(
     if residual <= target:
         return x, residual, 1, False
     shadow = r.copy()
-    p, v, s, t = np.zeros(size), np.zeros(size), np.empty(size), np.empty(size)
+    p, v, t = np.zeros(size), np.zeros(size), np.empty(size)
     sums = np.empty((rows, 2))
     rho, rho_old, alpha, omega = float(np.einsum("i,i->", r, r)), 1.0, 1.0, 1.0
     products = 1
@@ -69,14 +69,14 @@ def _cycle(
         for_even_split(lambda i, j: steps.step_direction(i, j, p, r, v, beta, omega), size, cost=size)  # noqa: B023
         along, _ = apply(p, v, shadow)
         alpha = rho / along if along else np.nan
-        for_even_split(lambda i, j: steps.step_half(i, j, s, r, v, alpha), size, cost=size)  # noqa: B023
-        product, square = apply(s, t, s)
+        for_even_split(lambda i, j: steps.step_half(i, j, r, v, alpha), size, cost=size)  # noqa: B023
+        product, square = apply(r, t, r)
         omega = product / square if square > 0 else 0.0
         products += 2
         if not np.isfinite(alpha) or not np.isfinite(omega):
             return x, residual, products, True
         for_even_split(
-            lambda i, j: steps.step_full(i, j, size // rows, x, p, s, r, t, shadow, alpha, omega, sums),  # noqa: B023
+            lambda i, j: steps.step_full(i, j, size // rows, x, p, r, t, shadow, alpha, omega, sums),  # noqa: B023
             rows,
             cost=size,
         )

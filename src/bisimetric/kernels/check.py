@@ -96,3 +96,40 @@ def check(first, last, value, cost, scale, discount, stop, P, Q, cells, upper, l
     report[LARGEST_POTENTIAL] = largest
     report[MOST_TERMS] = most
     report[INVALID] = invalid
+
+
+@kernel
+def lead_outside(indptr, heads):  # type: ignore[no-untyped-def]
+    """Which nodes of a graph reach the node number len(indptr) - 1, which stands for everything outside.
+
+    The arcs of node k are heads[indptr[k] : indptr[k + 1]]. A backward search from the outside, linear in the arcs.
+    """
+    size = len(indptr) - 1
+    start = np.zeros(size + 2, np.int64)
+    for head in heads:
+        start[head + 1] += 1
+    for k in range(size + 1):
+        start[k + 1] += start[k]
+    tails = np.empty(len(heads), np.int32)
+    for k in range(size - 1, -1, -1):
+        for arc in range(indptr[k], indptr[k + 1]):
+            head = heads[arc]
+            start[head + 1] -= 1
+            tails[start[head + 1]] = k
+    # Now start[h + 1] is where the tails of h begin, and start[h + 2] where they end (the outside ends with the list).
+    reached = np.zeros(size, np.bool_)
+    queue = np.empty(size + 1, np.int32)
+    queue[0] = size
+    filled = 1
+    looked = 0
+    while looked < filled:
+        head = queue[looked]
+        looked += 1
+        end = start[head + 2] if head < size else len(tails)
+        for arc in range(start[head + 1], end):
+            tail = tails[arc]
+            if not reached[tail]:
+                reached[tail] = True
+                queue[filled] = tail
+                filled += 1
+    return reached

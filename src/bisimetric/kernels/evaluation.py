@@ -72,21 +72,21 @@ def step_direction(first, last, p, r, v, beta, omega):  # type: ignore[no-untype
 
 
 @kernel
-def step_half(first, last, s, r, v, alpha):  # type: ignore[no-untyped-def]
-    """s = r - αv."""
+def step_half(first, last, r, v, alpha):  # type: ignore[no-untyped-def]
+    """r -= αv; what the textbooks call s."""
     for k in range(first, last):
-        s[k] = r[k] - alpha * v[k]
+        r[k] -= alpha * v[k]
 
 
 @kernel
-def step_full(first, last, width, x, p, s, r, t, shadow, alpha, omega, sums):  # type: ignore[no-untyped-def]
-    """x += αp + ωs and r = s - ωt; sums[row] = (<shadow, r>, max |r|), rows of `width` entries."""
+def step_full(first, last, width, x, p, r, t, shadow, alpha, omega, sums):  # type: ignore[no-untyped-def]
+    """x += αp + ωr and then r -= ωt; sums[row] = (<shadow, r>, max |r|), rows of `width` entries."""
     for row in range(first, last):
         product = 0.0
         largest = 0.0
         for k in range(row * width, (row + 1) * width):
-            x[k] += alpha * p[k] + omega * s[k]
-            rest = s[k] - omega * t[k]
+            x[k] += alpha * p[k] + omega * r[k]
+            rest = r[k] - omega * t[k]
             r[k] = rest
             product += shadow[k] * rest
             largest = max(largest, abs(rest))

@@ -315,11 +315,11 @@ def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right,
 
 
 @kernel
-def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees, swept, tol, cold, report):  # type: ignore[no-untyped-def]
-    """swept = c + γ·OT_value on the pairs first..last (flat), every tree pivoted to optimality.
+def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees, residual, tol, cold, report):  # type: ignore[no-untyped-def]
+    """residual = c + γ·OT_value - value on the pairs first..last (flat), every tree pivoted to optimality.
 
     `cold` starts new trees; `alike[y]` names target rows with the same probabilities, whose trees may be
-    copied. `tol[K]` is the pivot tolerance for K nodes. report: the lowest swept - value that can be claimed,
+    copied. `tol[K]` is the pivot tolerance for K nodes. report: the lowest residual that can be claimed,
     the highest, and counts.
     """
     m = cost.shape[1]
@@ -360,9 +360,10 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
         for y in range(max(first - x * m, 0), min(last - x * m, m)):
             scaled = cost[x, y] * scale
             if stop.size > 0 and stop[x, y]:
-                swept[x, y] = scaled
-                lowest = min(lowest, scaled - value[x, y])
-                highest = max(highest, scaled - value[x, y])
+                change = scaled - value[x, y]
+                residual[x, y] = change
+                lowest = min(lowest, change)
+                highest = max(highest, change)
                 continue
             y_at = Q.indptr[y]
             sy = Q.indptr[y + 1] - y_at
@@ -452,10 +453,10 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
                     transported += a[i] * pot[i]
                 for j in range(sy):
                     transported += b[j] * pot[sx + j]
-            result = scaled + discount * transported
-            swept[x, y] = result
-            lowest = min(lowest, result + discount * slack - value[x, y])
-            highest = max(highest, result - value[x, y])
+            change = scaled + discount * transported - value[x, y]
+            residual[x, y] = change
+            lowest = min(lowest, change + discount * slack)
+            highest = max(highest, change)
     report[LOWEST] = lowest
     report[HIGHEST] = highest
     report[PIVOTS] = n_pivots

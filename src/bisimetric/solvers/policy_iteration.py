@@ -94,17 +94,16 @@ def _improved(bellman: Bellman, value: Floats, trees: Trees, *, cold: bool, accu
 def _evaluated(bellman: Bellman, iterate: PolicyIterate) -> Floats:
     """The value of the iterate's coupling, or the sweep's own step where that is not to be had."""
     sweep = iterate.sweep
-    residual = (sweep.value - iterate.value).ravel()
-    below, above = bellman.onward(sweep)
-    own_step = residual + 0.5 * (below + above)
-    size = float(np.abs(residual).max())
+    residual = sweep.residual.ravel()
+    shift = 0.5 * sum(bellman.onward(sweep))
     settled = min(1.0, sweep.pivots / (SETTLED * residual.size))
     fraction = max(iterate.accuracy * settled, FINEST_ACCURACY)
     floor = 4 * UNIT_ROUNDOFF * float(np.abs(iterate.value).max())
     target = max(fraction * (sweep.highest - sweep.lowest), floor)
-    solved = bellman.evaluate(iterate.trees, residual, own_step.copy(), target)
-    step = solved.x if solved.residual <= size else own_step
-    value = iterate.value + step.reshape(bellman.shape)
+    solved = bellman.evaluate(iterate.trees, residual, residual + shift, target)
+    worse = not solved.residual <= max(-sweep.lowest, sweep.highest)
+    value = (residual + shift if worse else solved.x).reshape(bellman.shape)
+    value += iterate.value
     if bellman.stop.size:
-        value[bellman.stop] = sweep.value[bellman.stop]
+        value[bellman.stop] = iterate.value[bellman.stop] + sweep.residual[bellman.stop]
     return value
