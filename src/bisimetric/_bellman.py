@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +23,10 @@ from bisimetric._errors import InvalidProblem
 from bisimetric._parallel import for_each_block, for_even_split
 from bisimetric._problem import Problem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
-from bisimetric.kernels.layout import Cells, Rows, Trees
+from bisimetric.kernels.layout import SMALL, Cells, Rows, Trees
 
 PIVOT_TOL = 64 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
-SMALL_SUPPORT = 64  # S_x·S_y up to which a sweep may copy the tree of the pair before, so blocks keep whole rows
 SOLVER_VECTORS = 12  # arrays of n·m doubles that an exact solve holds at its peak
 
 
@@ -58,7 +58,7 @@ class Bellman:
         source, target = _rows(problem.source.transitions), _rows(problem.target.transitions)
         stop = np.zeros((0, 0), np.bool_) if problem.stop is None else problem.stop.copy()
         scale = math.ldexp(1.0, min(1 - math.frexp(largest)[1], 1022))
-        return cls(source, target, problem.cost, scale, problem.discount, stop, _alike(target))
+        return cls(source, target, problem.cost, scale, problem.discount, stop, _alike(source, target))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -99,12 +99,16 @@ class Bellman:
             np.empty(cells),
         )
 
-    def improve(self, value: Floats, trees: Trees, *, cold: bool) -> Sweep:
-        """One sweep: T V - V, with every tree optimal for `value`; trees are changed in place."""
+    def improve(self, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> Sweep:
+        """One sweep: T V - V, with every tree optimal for `value`; trees are changed in place.
+
+        Reduced costs above -`ignore` are let be, which the sweep's `lowest` accounts for.
+        """
         n, m = self.shape
         residual = np.empty((n, m))
         nodes = int(np.diff(self.source.indptr).max() + np.diff(self.target.indptr).max())
-        tol = PIVOT_TOL * float(np.abs(value).max()) * (1.0 + np.arange(nodes + 1) / 64)
+        rounding = PIVOT_TOL * float(np.abs(value).max()) * (1.0 + np.arange(nodes + 1) / 64)
+        tol = np.maximum(rounding, ignore)
 
         def work(first: int, last: int) -> Floats:
             report = np.empty(5)
@@ -176,16 +180,26 @@ class Bellman:
         return cells
 
     def _unit(self) -> int:
-        largest = int(np.diff(self.source.indptr).max()) * int(np.diff(self.target.indptr).max())
-        return self.shape[1] if largest <= SMALL_SUPPORT else 1
+        """Pairs that a block of a sweep may not divide: a row where trees are copied along it."""
+        return self.shape[1] if _largest_support(self.source, self.target) <= SMALL else 1
 
 
 def _rows(matrix: sparse.csr_array[Any, tuple[int, int]]) -> Rows:
     return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.copy())
 
 
-def _alike(rows: Rows) -> npt.NDArray[np.int32]:
-    """Number the rows so that two have the same number iff their probabilities agree, position by position."""
+def _largest_support(source: Rows, target: Rows) -> int:
+    """The largest S_x·S_y."""
+    return int(np.diff(source.indptr).max()) * int(np.diff(target.indptr).max())
+
+
+def _alike(source: Rows, target: Rows) -> npt.NDArray[np.int32]:
+    """Equal numbers for target rows with the same probabilities, position by position: their trees may be copied.
+
+    All different where supports are large, since blocks may then begin anywhere in a row.
+    """
+    if _largest_support(source, target) > SMALL:
+        return np.arange(len(target.indptr) - 1, dtype=np.int32)
     numbers: dict[bytes, int] = {}
-    keys = (rows.data[a:b].tobytes() for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
+    keys = (target.data[a:b].tobytes() for a, b in pairwise(target.indptr))
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int32)

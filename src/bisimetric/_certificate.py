@@ -127,20 +127,20 @@ def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -
     down, up = _widening(problem, bellman, value, (lowest, highest), potential, terms, marginal_error)
     lower -= down
     upper += up
-    np.maximum(lower, bellman.cost * bellman.scale, out=lower)
     np.minimum(upper, bellman.largest_value(), out=upper)
-    if bellman.stop.size:
-        lower[bellman.stop] = upper[bellman.stop] = (bellman.cost * bellman.scale)[bellman.stop]
-    np.clip(estimate, lower, upper, out=estimate)
     zero = _proved_zero(problem, bellman, upper, lower, witness) if marginal_error == 0.0 else None
     for bound in (estimate, lower, upper):
-        if zero is not None:
-            bound[zero] = 0.0
         bound /= bellman.scale
     if problem.cost.max() < SUBNORMAL_BELOW:
-        lower[:] = np.maximum(np.nextafter(lower, 0.0), 0.0)
-        upper[upper > 0] = np.nextafter(upper[upper > 0], np.inf)
-    return Certificate(estimate, lower, upper)
+        np.nextafter(lower, -np.inf, out=lower)
+        np.nextafter(upper, np.inf, out=upper)
+    np.maximum(lower, problem.cost, out=lower)
+    np.maximum(upper, lower, out=upper)  # they may cross by rounding where V* is c
+    if problem.stop is not None:
+        lower[problem.stop] = upper[problem.stop] = problem.cost[problem.stop]
+    if zero is not None:
+        lower[zero] = upper[zero] = 0.0
+    return Certificate(np.clip(estimate, lower, upper, out=estimate), lower, upper)
 
 
 def _widening(
@@ -164,10 +164,11 @@ def _widening(
     residual = max(abs(residuals[0]), abs(residuals[1]))
     below = unit * (costs + discount * (largest + 2 * potential) + residual)
     above = unit * (costs + discount * largest + residual)
-    span = float(value.max() - value.min()) + 2 * residual / (1.0 - discount)  # at least that of the true distances
+    reach = 2 * residual / (1.0 - discount)  # the true distances are this close to `value`
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
-    below += discount * rows * span
-    above += discount * (rows + marginal_error) * span
+    moved = rows * (float(value.max() - value.min()) + reach)
+    below += discount * moved
+    above += discount * (moved + marginal_error * (largest + reach))  # a coupling may also lack mass
     return below / (1.0 - discount), above / (1.0 - discount)
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._errors import InvalidChain
-from bisimetric._stochastic import Floats, as_csr, exact_rows, frozen, real_array
+from bisimetric._stochastic import Floats, as_csr, exact_rows, frozen, is_scalar, real_array
 
 Label = str | int | float | tuple[str | int | float, ...]
 State = int | str
@@ -83,15 +83,16 @@ class MarkovChain:
         """Like the constructor, but rows may have any positive sum (counts, weights) and are rescaled first."""
         matrix, _ = as_csr(transitions, "transitions")
         if matrix.nnz and matrix.data.min() >= 0:
-            matrix.data = matrix.data / (matrix.data.max() or 1.0)  # so that no sum overflows
             row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-            total = np.bincount(row, weights=matrix.data, minlength=matrix.shape[0])
-            empty = np.flatnonzero(total == 0)
+            largest = np.zeros(matrix.shape[0])
+            np.maximum.at(largest, row, matrix.data)
+            empty = np.flatnonzero(largest == 0)
             if len(empty):
                 raise InvalidChain(
                     f"row {int(empty[0])} of transitions is all zero, expected a positive sum; add a self-loop"
                 )
-            matrix.data = matrix.data / total[row]
+            matrix.data = matrix.data / largest[row]  # so that no sum overflows
+            matrix.data = matrix.data / np.bincount(row, weights=matrix.data)[row]
         return cls(matrix, reward=reward, start=start, names=names, labels=labels)
 
     @property
@@ -137,7 +138,7 @@ def state_index(state: object, n_states: int, names: Sequence[str] | None) -> in
     if isinstance(state, str):
         if names is not None and state in names:
             return names.index(state)
-        if not state.lstrip("-").isdigit():
+        if not (state.isascii() and state.isdigit()):
             known = "the states have no names" if names is None else f"known names begin {', '.join(names[:3])}"
             raise InvalidChain(f"state {state!r} is unknown: {known}; give an index from 0 to {n_states - 1}")
         state = int(state)
@@ -160,7 +161,7 @@ def _checked_reward(reward: object, n_states: int) -> Floats | None:
 def _checked_start(start: object, n_states: int, names: Sequence[str] | None) -> Floats | None:
     if start is None:
         return None
-    if np.ndim(start) == 0:  # type: ignore[call-overload]
+    if is_scalar(start):
         distribution = np.zeros(n_states)
         distribution[state_index(start, n_states, names)] = 1.0
         return frozen(distribution)

@@ -69,10 +69,13 @@ class IndependentWitness:
         source, target, m = self.bellman.source, self.bellman.target, self.bellman.shape[1]
         x, y = np.divmod(np.arange(first, last), m)
         sizes_x, sizes_y = np.diff(source.indptr)[x], np.diff(target.indptr)[y]
-        indptr = np.concatenate([[0], np.cumsum(sizes_x * sizes_y)])
-        inside = np.arange(indptr[-1]) - np.repeat(indptr[:-1], sizes_x * sizes_y)
-        left, right = np.divmod(inside, np.repeat(sizes_y, sizes_x * sizes_y))
-        pair = np.repeat(np.arange(last - first), sizes_x * sizes_y)
+        count = sizes_x * sizes_y
+        if self.bellman.stop.size:
+            count[self.bellman.stop[x, y]] = 0
+        indptr = np.concatenate([[0], np.cumsum(count)])
+        inside = np.arange(indptr[-1]) - np.repeat(indptr[:-1], count)
+        left, right = np.divmod(inside, np.repeat(sizes_y, count))
+        pair = np.repeat(np.arange(last - first), count)
         weight = source.data[source.indptr[x][pair] + left] * target.data[target.indptr[y][pair] + right]
         start = np.concatenate([[0], np.cumsum(sizes_y)])
         return Cells(indptr, left.astype(np.int32), right.astype(np.int32), weight, start, np.zeros(start[-1]))
@@ -191,7 +194,7 @@ class Coupling:
         if start is None:
             return self.start_law()
         n, m = self.problem.shape
-        if np.ndim(start) == 2:  # type: ignore[call-overload]
+        if isinstance(start, np.ndarray) and start.ndim == 2:
             law = real_array(start, "start", InvalidOption, ndim=2)
             if law.shape != (n, m) or law.min() < 0 or not abs(law.sum() - 1) <= 1e-9:
                 raise InvalidOption(f"start has shape {law.shape} and sum {law.sum():.12g}, expected {(n, m)} and 1")

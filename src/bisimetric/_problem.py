@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bisimetric._chain import MarkovChain
 from bisimetric._cost import Cost, reward_gap
 from bisimetric._errors import InvalidProblem
-from bisimetric._stochastic import Floats, frozen, real_array
+from bisimetric._stochastic import Floats, frozen, is_scalar, real_array
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -82,12 +82,10 @@ class Problem:
 
 
 def _checked_discount(discount: object) -> float:
-    if isinstance(discount, (bool, np.bool_, complex)) or np.ndim(discount) != 0:  # type: ignore[call-overload]
-        raise InvalidProblem(f"discount is {discount!r}, expected one number in [0, 1)")
-    try:
-        gamma = float(discount)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise InvalidProblem(f"discount is {discount!r}, expected one number in [0, 1)") from None
+    array = np.asarray(discount) if is_scalar(discount) else np.zeros(0)
+    if array.ndim != 0 or array.dtype.kind not in "iuf":
+        raise InvalidProblem(f"discount is {discount!r}, expected one real number in [0, 1)")
+    gamma = float(array)
     if not 0.0 <= gamma < 1.0:
         raise InvalidProblem(f"discount is {gamma:g}, expected a number in [0, 1); 0.95 is a common choice")
     return gamma
@@ -122,7 +120,10 @@ def _refuse_overflow(cost: Floats, discount: float) -> None:
 def _checked_stop(stop: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDArray[np.bool_] | None:
     if stop is None:
         return None
-    array = np.array(stop)
+    try:
+        array = np.array(stop)
+    except ValueError:
+        raise InvalidProblem(f"stop is ragged, expected a bool array of shape {shape}") from None
     if array.dtype != np.bool_ or array.shape != shape:
         raise InvalidProblem(f"stop has dtype {array.dtype} and shape {array.shape}, expected bool and {shape}")
     return frozen(array)

@@ -33,6 +33,14 @@ class ExactRows(NamedTuple):
     error: Floats  # [rows], 1-norm, an upper bound
 
 
+def is_scalar(given: object) -> bool:
+    """Whether numpy sees a single value, not a (possibly ragged) sequence."""
+    try:
+        return np.ndim(given) == 0  # type: ignore[call-overload, no-any-return]
+    except ValueError:
+        return False
+
+
 def real_array(given: object, what: str, kind: type[BisimetricError], *, ndim: int) -> Floats:
     """A float64 copy of `given`, which must hold finite real numbers in `ndim` dimensions."""
     try:
@@ -67,7 +75,11 @@ def as_csr(given: object, what: str) -> tuple[sparse.csr_array[Any, tuple[int, i
             raise InvalidChain(f"{what} has dtype {dtype}, expected real numbers; convert it with .astype(float)")
         if given.ndim != 2:
             raise InvalidChain(f"{what} has shape {given.shape}, expected 2 dimensions")
-        matrix = sparse.csr_array(given, dtype=np.float64, copy=True)
+        try:
+            matrix = sparse.csr_array(given, dtype=np.float64, copy=True)
+            matrix.check_format(full_check=True)
+        except ValueError as error:
+            raise InvalidChain(f"{what} is not a well-formed sparse matrix: {error}") from None
         matrix.sum_duplicates()
         bad = np.flatnonzero(~np.isfinite(matrix.data))
         if len(bad):

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+SMALL = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tree of the pair before
+
 
 class Rows(NamedTuple):
     """The rows of a stochastic matrix in CSR form, every row summing to one exactly."""

@@ -19,8 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import finite_kernel, kernel
+from bisimetric.kernels.layout import SMALL
 
-SMALL = 64  # S_x·S_y up to which pricing looks at all cells; above, row by row
 PIVOTS_PER_NODE = 1000  # give up on a pair after this many, which only rounding can cause
 HUGE = 1e300
 CLOSED = 2**30  # marks a target that a greedy start has filled

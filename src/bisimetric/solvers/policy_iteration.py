@@ -10,11 +10,12 @@ iteration alternates
     improve     π_k(x, y) ∈ argmin { <π, V_k> }                        (n·m transports, warm-started)
     evaluate    V_{k+1} = V_k + d,  (I - γπ_k) d = T V_k - V_k         (one linear system, by BiCGSTAB)
 
-With exact evaluation the values decrease until they are V, and there are finitely many vertex policies, so
-the iteration ends. Here the system is solved to a fraction `accuracy` of the residual's span, which takes a
-few products; when three steps in a row fail to cut the gap by a tenth that fraction is divided by ten, so the
-method tends to exact policy iteration. When BiCGSTAB makes things worse, the step falls back to the sweep's
-own: value iteration, which always contracts.
+With exact evaluation the values decrease until they are V, and there are finitely many vertex policies, so the
+iteration ends. Here the system is solved to a fraction `accuracy` of the residual's span, which takes a few
+products; when three steps in a row fail to cut the gap by a tenth that fraction is divided by ten, so the method
+tends to exact policy iteration. Pivots that would gain next to nothing at the current gap are left out: on grids,
+where many couplings are equally good, that halves the work. When BiCGSTAB makes things worse, the step falls back
+to the sweep's own: value iteration, which always contracts.
 
 References: Howard 1960; O'Connor, McGoff & Nobel 2022; Calo et al. 2024.
 """
@@ -36,6 +37,7 @@ from bisimetric.solvers.base import Iterate, Solver
 START_ACCURACY = 0.01  # of the independent coupling's value, relative to the largest cost
 FAIR_CUT = 0.9  # of the gap in one step; anything less counts as a failure
 PATIENCE = 3  # failures in a row before evaluation becomes ten times more accurate
+IGNORED = 1e-4  # reduced costs below this fraction of the last residual's span do not cause pivots
 FINEST_ACCURACY = 1e-6
 SETTLED = 0.05  # pivots per pair below which the policy is nearly final, so that evaluating it well pays
 
@@ -72,23 +74,22 @@ class PolicyIteration(Solver[PolicyIterate]):
     def init(self, bellman: Bellman, value: Floats | None) -> PolicyIterate:
         trees = bellman.new_trees()
         start = bellman.independent_value(START_ACCURACY) if value is None else value
-        return _improved(bellman, start, trees, cold=True, accuracy=self.accuracy)
+        return _iterate(bellman, start, trees, bellman.improve(start, trees, cold=True), self.accuracy)
 
     def step(self, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
         value = _evaluated(bellman, iterate)
-        after = _improved(bellman, value, iterate.trees, cold=False, accuracy=iterate.accuracy)
+        ignore = IGNORED * (iterate.sweep.highest - iterate.sweep.lowest)
+        sweep = bellman.improve(value, iterate.trees, cold=False, ignore=ignore)
+        after = _iterate(bellman, value, iterate.trees, sweep, iterate.accuracy)
         failures = 0 if after.gap < FAIR_CUT * iterate.gap else iterate.failures + 1
         if failures < PATIENCE:
             return replace(after, failures=failures)
         return replace(after, accuracy=max(iterate.accuracy / 10, FINEST_ACCURACY))
 
 
-def _improved(bellman: Bellman, value: Floats, trees: Trees, *, cold: bool, accuracy: float) -> PolicyIterate:
-    sweep = bellman.improve(value, trees, cold=cold)
+def _iterate(bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accuracy: float) -> PolicyIterate:
     below, above = bellman.onward(sweep)
-    return PolicyIterate(
-        value, TreeWitness(bellman, value, trees), above - below, bellman, trees, sweep, accuracy, failures=0
-    )
+    return PolicyIterate(value, TreeWitness(bellman, value, trees), above - below, bellman, trees, sweep, accuracy, 0)
 
 
 def _evaluated(bellman: Bellman, iterate: PolicyIterate) -> Floats:

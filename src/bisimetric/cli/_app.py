@@ -1,0 +1,169 @@
+"""The arguments of every command, and its help. A command returns what is to be done; `bisimetric.cli.main` does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from bisimetric._version import __version__
+
+Task = Callable[[], int]
+
+EXIT_CODES = """\b
+Exit codes:
+  0    fine
+  1    the distance is above the limit of --fail-above
+  2    bad input or usage
+  3    undecided: the interval straddles the limit, or --tol was not reached
+  130  interrupted; the interval reached so far is on stderr"""
+
+EXAMPLES = """\b
+Examples:
+  bisimetric distance four-rooms:p1 four-rooms:p0 --discount 0.95
+  bisimetric distance mine.json theirs.json --discount 0.9 --json
+  bisimetric environments
+  bisimetric solvers"""
+
+app = typer.Typer(
+    name="bisimetric",
+    epilog=f"{EXAMPLES}\n\n{EXIT_CODES}",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"bisimetric {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def bisimetric(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop."),
+    ] = False,
+) -> None:
+    """Certified optimal-transport distances and bisimulation metrics between Markov chains."""
+
+
+DISTANCE_HELP = """Print the certified distance between two chains, and where it comes from.
+
+A and B are built-in environments (`bisimetric environments` lists them) or chain files, .json or .npz. Every answer
+is an interval that provably holds the true distance. Chains without a start give a summary of the distances between
+all their states.
+
+\b
+Examples:
+  bisimetric distance four-rooms:p1 four-rooms:p0 --discount 0.95
+  bisimetric distance a.json b.json --discount 0.9 --start idle 0
+  bisimetric distance a.json b.json --discount 0.9 --cost cost.csv --json
+  bisimetric distance old.npz new.npz --discount 0.99 --normalised \\
+      --fail-above 0.05
+
+\b
+A chain file in JSON (all but transitions may be left out):
+  {"transitions": [[0.5, 0.5], [0, 1]], "reward": [0, 1], "start": 0,
+   "names": ["idle", "busy"], "labels": ["a", "b"]}
+
+\b
+Keys of --json, null where there is no such thing:
+  distance, lower, upper    between the starts
+  gap, relative_gap         max(upper - lower) over all pairs of states, and
+                            that divided by the largest upper bound
+  source, target, states    as given, and [n, m]
+  discount, normalised
+  solver, status, message   status SOLVED, COMPLETED, STEP_LIMIT or STALLED
+  steps, history            history: [{step, gap, seconds}]
+  seconds, memory_bytes     {cpu, wall} from reading the input; peak memory
+  explain                   [{source, target, occupancy, cost, amount, share}],
+                            the pairs of states with the largest amounts
+  explain_rest              amount of all pairs that are not listed
+  summary                   without starts: {n_pairs, zero_pairs, smallest,
+                            median, largest, closest}; a pair of states is
+                            {source, target, distance, lower, upper}
+  limit                     with --fail-above: {fail_above, verdict}, verdict
+                            within, above or undecided
+"""
+
+
+@app.command(help=DISTANCE_HELP, short_help="The certified distance between two chains.", epilog=EXIT_CODES)
+def distance(
+    source: Annotated[str, typer.Argument(metavar="A", help="First chain: a built-in name or a file.")],
+    target: Annotated[str, typer.Argument(metavar="B", help="Second chain.")],
+    discount: Annotated[float, typer.Option(metavar="G", show_default=False, help="Discount factor γ, 0 ≤ γ < 1.")],
+    cost: Annotated[
+        str,
+        typer.Option(
+            metavar="COST",
+            help="Cost between states: 'reward' (gap between rewards), 'labels' (1 where labels differ), "
+            "or a file (.npy, .csv, .json) with one row per state of A and one column per state of B.",
+        ),
+    ] = "reward",
+    start: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A0 B0", help="Start states, by index or name, instead of the chains' own."),
+    ] = None,
+    normalised: Annotated[
+        bool,
+        typer.Option("--normalised", help="Multiply by 1-γ: a weighted mean of costs instead of their sum."),
+    ] = False,
+    solver: Annotated[
+        str, typer.Option(metavar="NAME", help="Solver; `bisimetric solvers` lists them.")
+    ] = "policy-iteration",
+    tol: Annotated[
+        float | None,
+        typer.Option(metavar="T", help="Relative gap to reach; by default the solver's own, if it gets there."),
+    ] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(metavar="N", help="Steps of the solver at most; by default its own limit.")
+    ] = None,
+    as_json: AsJson = False,
+    save: Annotated[str | None, typer.Option(metavar="FILE", help="Write the solution to FILE, .npz or .json.")] = None,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="Exit with 0, 1 or 3 as the distance is at most X, above, or undecided."),
+    ] = None,
+) -> Task:
+    from bisimetric.cli._distance import Request, run
+
+    request = Request(
+        source, target, discount, cost, start, normalised, solver, tol, max_steps, as_json, save, fail_above
+    )
+    return partial(run, request)
+
+
+@app.command()
+def solvers(as_json: AsJson = False) -> Task:
+    """List the solvers, with their tolerances and options.
+
+    \b
+    Examples:
+      bisimetric solvers
+      bisimetric solvers --json
+    """
+    from bisimetric.cli._listings import list_solvers
+
+    return partial(list_solvers, as_json=as_json)
+
+
+@app.command()
+def environments(as_json: AsJson = False) -> Task:
+    """List the built-in environments.
+
+    \b
+    Examples:
+      bisimetric environments
+      bisimetric distance grid-3x3 matching-four-rooms --discount 0.9
+    """
+    from bisimetric.cli._listings import list_environments
+
+    return partial(list_environments, as_json=as_json)

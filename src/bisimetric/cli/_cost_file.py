@@ -1,0 +1,70 @@
+"""A table of costs from a file: `.npy`, `.csv` or `.json`. Nothing in it is executed, and what is read is bounded."""
+
+from __future__ import annotations
+
+import json
+import stat
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._errors import FileFormatError
+from bisimetric._memory import in_words
+
+BYTES_PER_COST = 64  # in any of the formats, generously
+ALWAYS_ALLOWED = 2**20  # bytes; so that a table of the wrong shape is told so, not that it is too large
+
+
+def read_costs(path: str, shape: tuple[int, int]) -> npt.ArrayLike:
+    """The table in a file that should hold one of this shape; `Problem` checks what it contains."""
+    file = Path(path)
+    read = _READERS.get(file.suffix)
+    if read is None:
+        known = ", ".join(_READERS)
+        raise FileFormatError(f"cost {path!r} is unknown, expected 'reward', 'labels' or a file ({known})")
+    status = file.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise FileFormatError(f"{path} is not a regular file, expected a table of costs")
+    limit = max(ALWAYS_ALLOWED, BYTES_PER_COST * shape[0] * shape[1])
+    if status.st_size > limit:
+        raise FileFormatError(
+            f"{path} has {in_words(status.st_size)}, expected at most {in_words(limit)} "
+            f"for {shape[0]} x {shape[1]} costs"
+        )
+    try:
+        return read(file)
+    except (ValueError, RecursionError) as error:  # ValueError covers wrong JSON and wrong UTF-8
+        raise FileFormatError(f"{path} is not a {file.suffix} table of numbers: {error}") from None
+
+
+def _read_npy(file: Path) -> npt.NDArray[Any]:
+    # Mapped, so that a header which claims more than there is fails before anything is allocated.
+    table: npt.NDArray[Any] = np.lib.format.open_memmap(file, mode="r")
+    return table
+
+
+def _read_csv(file: Path) -> npt.NDArray[np.float64]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        try:
+            return np.loadtxt(file, delimiter=",", ndmin=2, encoding="utf-8")
+        except UserWarning:
+            raise ValueError("it is empty") from None
+
+
+def _read_json(file: Path) -> npt.NDArray[Any]:
+    table = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(table, list) or not all(isinstance(row, list) for row in table):
+        raise ValueError("expected a list of rows, each a list of numbers")
+    return np.array(table)
+
+
+_READERS: dict[str, Callable[[Path], npt.NDArray[Any]]] = {
+    ".npy": _read_npy,
+    ".csv": _read_csv,
+    ".json": _read_json,
+}

@@ -1,0 +1,218 @@
+"""`bisimetric distance`: check what is cheap to check, read, solve, save, tell."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from bisimetric import as_chain, solve, solvers
+from bisimetric import cost as costs
+from bisimetric._errors import (
+    BisimetricError,
+    InvalidOption,
+    MissingStart,
+    NotEnoughMemory,
+    SolveInterrupted,
+    ToleranceNotReached,
+)
+from bisimetric._problem import Problem
+from bisimetric._solution import Solution, Status
+from bisimetric.cli._console import print_json, show
+from bisimetric.cli._cost_file import read_costs
+from bisimetric.cli._document import as_document
+from bisimetric.cli._outcome import TOP, Meter, Outcome, has_starts, summarise
+from bisimetric.cli._progress import Progress
+from bisimetric.cli._report import report, verdict_line
+from bisimetric.cli._text import complain, digits
+from bisimetric.cli._verdict import ExitCode, judge
+from bisimetric.views.explanation import Explanation
+
+SOLUTION_FILES = (".npz", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The command line."""
+
+    source: str
+    target: str
+    discount: float
+    cost: str
+    start: tuple[str, str] | None
+    normalised: bool
+    solver: str
+    tol: float | None
+    max_steps: int | None
+    as_json: bool
+    save: str | None
+    fail_above: float | None
+
+
+def run(request: Request) -> int:
+    """Compute and print; returns the exit code."""
+    _check_save(request.save)
+    _check_limit(request.fail_above)
+    solver = _solver(request.solver)
+    meter = Meter()
+    try:
+        with Progress() as progress:
+            problem = _problem(request, progress)
+            solution, missed = _solve(problem, solver, request, progress)
+            unsaved = _save(solution, request.save, progress)
+            try:
+                outcome = _outcome(solution, request, meter, progress)
+            except KeyboardInterrupt:
+                complain(_reached(solution))
+                raise
+    except SolveInterrupted as stopped:
+        return _interrupted(stopped, request.save)
+    _print(outcome, request.as_json)
+    _warn(solution, missed, request.tol)
+    if unsaved is not None:
+        raise unsaved
+    if outcome.verdict is not None:
+        return outcome.verdict.exit_code
+    return ExitCode.UNDECIDED if missed else ExitCode.FINE
+
+
+def _check_save(path: str | None) -> None:
+    """Before the solve: afterwards hours of work would be lost."""
+    if path is None:
+        return
+    file = Path(path)
+    if file.suffix not in SOLUTION_FILES:
+        raise InvalidOption(f"--save is {path!r}, expected a file name that ends in {' or '.join(SOLUTION_FILES)}")
+    if file.is_dir():
+        raise InvalidOption(f"--save is {path!r}, which is a folder, expected a file")
+    if not file.parent.is_dir():
+        raise InvalidOption(f"--save is {path!r}, but the folder {str(file.parent)!r} does not exist; make it before")
+    if not os.access(file.parent, os.W_OK):
+        raise InvalidOption(f"--save is {path!r}, but the folder {str(file.parent)!r} cannot be written to")
+
+
+def _check_limit(limit: float | None) -> None:
+    if limit is not None and not 0.0 <= limit < math.inf:
+        raise InvalidOption(f"--fail-above is {limit:g}, expected a number ≥ 0")
+
+
+def _solver(name: str) -> solvers.Solver[Any]:
+    if name not in solvers.ALL:
+        near = get_close_matches(name, solvers.ALL, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InvalidOption(f"solver {name!r} is unknown, expected one of {', '.join(solvers.ALL)}{hint}")
+    return solvers.ALL[name]()
+
+
+def _problem(request: Request, progress: Progress) -> Problem:
+    progress.doing("reading")
+    source, target = as_chain(request.source), as_chain(request.target)
+    if request.start is not None:
+        source, target = source.with_start(request.start[0]), target.with_start(request.start[1])
+    if request.fail_above is not None:
+        for name, chain in ((request.source, source), (request.target, target)):
+            if chain.start is None:
+                raise MissingStart(f"--fail-above needs one distance, but {name} has no start; give --start A0 B0")
+    return Problem(
+        source,
+        target,
+        discount=request.discount,
+        cost=_cost(request.cost, (source.n_states, target.n_states)),
+        normalised=request.normalised,
+    )
+
+
+def _cost(text: str, shape: tuple[int, int]) -> npt.ArrayLike | costs.Cost:
+    if text == "reward":
+        return costs.reward_gap
+    if text == "labels":
+        return costs.label_mismatch
+    return read_costs(text, shape)
+
+
+def _solve(
+    problem: Problem, solver: solvers.Solver[Any], request: Request, progress: Progress
+) -> tuple[Solution, bool]:
+    """The solution, and whether it missed a tolerance that was asked for."""
+    progress.doing("solving")
+    try:
+        solution = solve(problem, solver, tol=request.tol, max_steps=request.max_steps, on_step=progress.on_step)
+    except ToleranceNotReached as error:
+        return error.solution, True
+    return solution, False
+
+
+def _save(solution: Solution, path: str | None, progress: Progress) -> Exception | None:
+    """Before anything is printed; a failure is kept until the answer has been."""
+    if path is None:
+        return None
+    progress.doing("saving")
+    try:
+        solution.save(path)
+    except (BisimetricError, OSError) as error:
+        return error
+    complain(f"the solution is in {path}")
+    return None
+
+
+def _outcome(solution: Solution, request: Request, meter: Meter, progress: Progress) -> Outcome:
+    progress.doing("explaining")
+    starts = has_starts(solution)
+    limit = request.fail_above
+    return Outcome(
+        source=request.source,
+        target=request.target,
+        cost=request.cost,
+        solution=solution,
+        explanation=_explanation(solution) if starts else None,
+        summary=None if starts else summarise(solution),
+        expense=meter.read(),
+        limit=limit,
+        verdict=None if limit is None else judge(solution.interval, limit),
+    )
+
+
+def _explanation(solution: Solution) -> Explanation | None:
+    try:
+        return solution.explain(TOP)
+    except NotEnoughMemory as error:  # the distance itself is there and is worth telling
+        complain(f"no explanation: {error}")
+        return None
+
+
+def _print(outcome: Outcome, as_json: bool) -> None:
+    if as_json:
+        print_json(as_document(outcome))
+        if outcome.verdict is not None:
+            complain(verdict_line(outcome))
+    else:
+        show(*report(outcome))
+
+
+def _warn(solution: Solution, missed: bool, tol: float | None) -> None:
+    if missed:
+        complain(f"the tolerance {tol:g} was not reached; {_reached(solution)}; raise --tol or --max-steps")
+    elif solution.status in (Status.STEP_LIMIT, Status.STALLED):
+        complain(f"stopped above the solver's tolerance; {_reached(solution)}")
+
+
+def _interrupted(stopped: SolveInterrupted, path: str | None) -> int:
+    complain("interrupted; certifying what was reached (Ctrl-C again stops at once)")
+    solution = stopped.solution
+    complain(_reached(solution))
+    if path is not None:
+        solution.save(path)
+        complain(f"what was reached is in {path}")
+    return ExitCode.INTERRUPTED
+
+
+def _reached(solution: Solution) -> str:
+    relative = f"relative gap {solution.relative_gap:.1e}"
+    if has_starts(solution):
+        return f"the distance is in {digits(solution.distance, *solution.interval).interval}, {relative}"
+    return f"every distance is known within {solution.gap:.1e}, {relative}"

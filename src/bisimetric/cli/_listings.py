@@ -1,0 +1,61 @@
+"""What can be named on the command line: solvers and environments."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from bisimetric import environments, solvers
+from bisimetric.cli._console import print_json, show
+from bisimetric.cli._verdict import ExitCode
+
+INDENT = (0, 0, 0, 4)
+
+
+def list_solvers(*, as_json: bool) -> int:
+    """Name, description, tolerance and options of every solver."""
+    known = [_describe(solver) for solver in solvers.ALL.values()]
+    if as_json:
+        print_json(known)
+        return ExitCode.FINE
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("solver", no_wrap=True, style="bold")
+    table.add_column("tolerance", no_wrap=True)
+    table.add_column("what it does, and its options")
+    for solver in known:
+        table.add_row(solver["name"], f"{solver['tolerance']:g}", solver["description"])
+        if solver["options"]:
+            table.add_row("", "", ", ".join(f"{name}={value!r}" for name, value in solver["options"].items()))
+    show(table, Text("\nThe tolerance bounds the certified relative gap; --tol sets another.", style="dim"))
+    return ExitCode.FINE
+
+
+def _describe(solver: type[Any]) -> dict[str, Any]:
+    options = {field.name: getattr(solver(), field.name) for field in dataclasses.fields(solver)}
+    return {
+        "name": solver.name,
+        "description": (solver.__doc__ or "").strip().partition("\n")[0],
+        "tolerance": solver.default_tol,
+        "max_steps": solver.default_max_steps,
+        "options": {
+            name: value if isinstance(value, (bool, int, float, str, type(None))) else repr(value)
+            for name, value in options.items()
+        },
+    }
+
+
+def list_environments(*, as_json: bool) -> int:
+    """Pattern, description and an example of every environment."""
+    known = environments.catalogue()
+    if as_json:
+        print_json([dataclasses.asdict(entry) for entry in known])
+        return ExitCode.FINE
+    for entry in known:
+        show(Text(entry.pattern, style="bold"), Padding(entry.description, INDENT))
+        if entry.example != entry.pattern:
+            show(Padding(Text(f"for example {entry.example}", style="dim"), INDENT))
+    return ExitCode.FINE

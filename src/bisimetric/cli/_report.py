@@ -1,0 +1,133 @@
+"""An outcome as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from bisimetric._chain import MarkovChain
+from bisimetric._memory import in_words
+from bisimetric.cli._outcome import Outcome, PairDistance, Summary, has_starts
+from bisimetric.cli._text import Digits, digits, duration, printable
+from bisimetric.cli._verdict import Verdict
+from bisimetric.views.explanation import Explanation
+
+Row = tuple[str, str]
+
+
+def report(outcome: Outcome) -> Iterator[RenderableType]:
+    """Facts, where the distance comes from or a summary, and the verdict."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, fact in _facts(outcome):
+        grid.add_row(name, Text(fact, style="bold" if name == "distance" else ""))
+    yield grid
+    if outcome.summary is not None and outcome.summary.closest:
+        yield Text("\nClosest pairs of states that are not at zero", style="bold")
+        yield _closest_table(outcome.summary)
+    if outcome.explanation is not None and outcome.explanation.parts:
+        yield Text("\nWhere it comes from: pairs of states under the optimal coupling", style="bold")
+        yield _parts_table(outcome.explanation)
+        yield Text(_remainder(outcome.explanation), style="dim")
+    if outcome.verdict is not None:
+        yield Text(f"\n{verdict_line(outcome)}", style="bold")
+
+
+def verdict_line(outcome: Outcome) -> str:
+    """What the interval proves about the limit, in one line."""
+    known = start_digits(outcome)
+    if outcome.verdict is Verdict.WITHIN:
+        return f"within the limit {outcome.limit!r}: the distance is at most {known.upper}"
+    if outcome.verdict is Verdict.ABOVE:
+        return f"above the limit {outcome.limit!r}: the distance is at least {known.lower}"
+    return f"undecided, lower --tol: the limit {outcome.limit!r} is in {known.interval}"
+
+
+def start_digits(outcome: Outcome) -> Digits:
+    """The distance between the starts and its interval."""
+    return digits(outcome.solution.distance, *outcome.solution.interval)
+
+
+def _facts(outcome: Outcome) -> Iterator[Row]:
+    solution, expense = outcome.solution, outcome.expense
+    problem = solution.problem
+    yield "chains", f"{printable(outcome.source)} and {printable(outcome.target)}"
+    if has_starts(solution):
+        known = start_digits(outcome)
+        yield "distance", known.value
+        yield "certified", f"in {known.interval}"
+        yield "starts", " and ".join(_starts(problem.source, problem.target))
+    if outcome.summary is not None:
+        yield from _summary_facts(outcome, outcome.summary)
+    kind = "normalised: times 1-γ" if problem.normalised else "sum of discounted costs"
+    yield "meaning", f"{kind}; γ = {problem.discount:.12g}, cost: {printable(outcome.cost)}"
+    yield "states", "{} × {}".format(*problem.shape)
+    steps = len(solution.history)
+    yield "solver", f"{solution.solver}, {steps} step{'' if steps == 1 else 's'}"
+    yield "relative gap", f"{solution.relative_gap:.1e}"
+    yield "status", f"{solution.status.name}: {solution.status.value}"
+    yield "time", f"{duration(expense.cpu)} CPU, {duration(expense.wall)} wall"
+    if expense.memory is not None:
+        yield "peak memory", in_words(expense.memory)
+
+
+def _summary_facts(outcome: Outcome, summary: Summary) -> Iterator[Row]:
+    problem = outcome.solution.problem
+    lacking = [
+        printable(name)
+        for name, chain in ((outcome.source, problem.source), (outcome.target, problem.target))
+        if chain.start is None
+    ]
+    yield "starts", f"none in {' and '.join(lacking)}; --start A0 B0 gives one distance"
+    for name, pair in (("smallest", summary.smallest), ("median", summary.median), ("largest", summary.largest)):
+        yield name, f"{_digits(pair).value} between {printable(pair.source)} and {printable(pair.target)}"
+    yield "proved zero", f"{summary.zero_pairs} of {summary.n_pairs} pairs"
+    yield "interval", f"at most {outcome.solution.gap:.1e} wide for every pair"
+
+
+def _starts(*chains: MarkovChain) -> Iterator[str]:
+    for chain in chains:
+        if chain.start is not None:
+            states = np.flatnonzero(chain.start)
+            alone = len(states) == 1
+            yield printable(chain.name_of(int(states[0]))) if alone else f"a law on {len(states)} states"
+
+
+def _digits(pair: PairDistance) -> Digits:
+    return digits(pair.distance, pair.lower, pair.upper)
+
+
+def _pairs_table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for name in ("source", "target"):
+        table.add_column(name, overflow="fold")
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _closest_table(summary: Summary) -> Table:
+    table = _pairs_table("distance", "lower", "upper")
+    for pair in summary.closest:
+        table.add_row(printable(pair.source), printable(pair.target), *_digits(pair))
+    return table
+
+
+def _parts_table(explanation: Explanation) -> Table:
+    table = _pairs_table("occupancy", "cost", "amount", "share")
+    for source, target, *numbers in explanation.rows():
+        table.add_row(printable(source), printable(target), *numbers)
+    return table
+
+
+def _remainder(explanation: Explanation) -> str:
+    others = explanation.n_pairs - len(explanation.parts)
+    occupancy = "occupancy is the discounted share of time"
+    if others <= 0:
+        return f"all pairs that contribute; {occupancy}"
+    return f"{others} other pair{'s' if others > 1 else ''}: {explanation.rest:.6g}; {occupancy}"

@@ -1,0 +1,133 @@
+"""Reading the fields of a document, where everything may be of the wrong kind."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._errors import FileFormatError
+from bisimetric._stochastic import Floats
+
+KINDS = {dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a whole number", float: "a number",
+         type(None): "null", np.ndarray: "an array"}  # fmt: skip
+TYPE_NAMES = {"f": "numbers", "i": "whole numbers", "b": "true and false"}
+LIST_TYPES: dict[str, set[type]] = {"f": {int, float}, "i": {int}, "b": {bool}}
+DTYPES: dict[str, type] = {"f": np.float64, "i": np.int64, "b": np.bool_}
+Shape = tuple[int | None, ...]  # None: any length
+
+
+class Fields:
+    """One object of a document; a key that is missing or null is absent."""
+
+    def __init__(self, node: object, place: str, known: tuple[str, ...]) -> None:
+        if not isinstance(node, dict):
+            raise FileFormatError(
+                f"{place or 'the file'} is {kind_of(node)}, expected an object with {', '.join(known)}"
+            )
+        self._node = node
+        self._place = f"{place}." if place else ""
+        for key in node:
+            if key not in known:
+                close = get_close_matches(key[:50], known, 1)
+                remedy = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+                raise FileFormatError(f"unknown key {self.name(key)!r}; {remedy}")
+
+    def name(self, key: str) -> str:
+        """The key with where it is."""
+        return self._place + key
+
+    def has(self, key: str) -> bool:
+        """Whether the field is present."""
+        return self._node.get(key) is not None
+
+    def get(self, key: str) -> Any:
+        """The field as it is."""
+        if not self.has(key):
+            raise FileFormatError(f"{self.name(key)} is missing")
+        return self._node[key]
+
+    def of_kind(self, key: str, *kinds: type) -> Any:
+        """The field if its type is one of these (a bool is not an int)."""
+        node = self.get(key)
+        if type(node) not in kinds:
+            wanted = " or ".join(KINDS[kind] for kind in kinds)
+            raise FileFormatError(f"{self.name(key)} is {kind_of(node)}, expected {wanted}")
+        return node
+
+    def inside(self, key: str, known: tuple[str, ...]) -> Fields:
+        """The object in a field."""
+        return Fields(self.get(key), self.name(key), known)
+
+    def floats(self, key: str, *shape: int | None, least: float = -np.inf) -> Floats:
+        """Finite numbers of this shape, none below `least`."""
+        array: Floats = self._array(key, "f", shape)
+        for wrong, expected in (
+            (~np.isfinite(array), "a finite number"),
+            (array < least, f"at least {least:g}"),
+        ):
+            if wrong.any():
+                at = np.unravel_index(int(wrong.argmax()), array.shape)
+                where = ", ".join(str(int(i)) for i in at)
+                raise FileFormatError(f"{self.name(key)}[{where}] is {array[at]}, expected {expected}")
+        return array
+
+    def whole(self, key: str, length: int | None) -> npt.NDArray[Any]:
+        """A list of whole numbers."""
+        return self._array(key, "i", (length,))
+
+    def mask(self, key: str, *shape: int) -> npt.NDArray[np.bool_]:
+        """True and false in this shape."""
+        return self._array(key, "b", shape)
+
+    def offsets(self, key: str, groups: int, entries: int) -> npt.NDArray[np.int64]:
+        """Where each of the groups begins in a list of that many entries, and where the last ends."""
+        array = self.whole(key, groups + 1).astype(np.int64)
+        if array[0] != 0 or array[-1] != entries or (array[1:] < array[:-1]).any():
+            raise FileFormatError(
+                f"{self.name(key)} goes from {array[0]} to {array[-1]}, expected to ascend from 0 to {entries}"
+            )
+        return array
+
+    def _array(self, key: str, kind: str, shape: Shape) -> npt.NDArray[Any]:
+        node = self.get(key)
+        array = self._from_list(key, node, kind, len(shape)) if isinstance(node, list) else node
+        if not isinstance(array, np.ndarray) or array.dtype.kind != kind:
+            came = f"of type {array.dtype}" if isinstance(array, np.ndarray) else kind_of(node)
+            raise FileFormatError(f"{self.name(key)} is {came}, expected a list of {TYPE_NAMES[kind]}")
+        if array.ndim != len(shape) or any(
+            want not in (None, got) for want, got in zip(shape, array.shape, strict=True)
+        ):
+            raise FileFormatError(
+                f"{self.name(key)} has shape {_shape_text(array.shape)}, expected {_shape_text(shape)}"
+            )
+        return array
+
+    def _from_list(self, key: str, node: list[Any], kind: str, ndim: int) -> npt.NDArray[Any]:
+        """Checked entry by entry before numpy sees it, which makes giant arrays of texts and objects."""
+        rows = node if ndim == 2 else [node]
+        for k, row in enumerate(rows):
+            where = self.name(key) + (f"[{k}]" if ndim == 2 else "")
+            if not isinstance(row, list):
+                raise FileFormatError(f"{where} is {kind_of(row)}, expected a list of {TYPE_NAMES[kind]}")
+            strange = set(map(type, row)) - LIST_TYPES[kind]
+            if strange:
+                at = next(i for i, entry in enumerate(row) if type(entry) in strange)
+                raise FileFormatError(f"{where}[{at}] is {kind_of(row[at])}, expected {TYPE_NAMES[kind]}")
+            if len(row) != len(rows[0]):
+                raise FileFormatError(f"{where} has {len(row)} entries, expected {len(rows[0])} as in row 0")
+        try:
+            return np.array(node, DTYPES[kind], ndmin=ndim)
+        except OverflowError:
+            raise FileFormatError(f"{self.name(key)} holds a number that is too large") from None
+
+
+def kind_of(node: object) -> str:
+    """What a JSON value is, for people."""
+    return KINDS.get(type(node), type(node).__name__)
+
+
+def _shape_text(shape: Shape) -> str:
+    return f"[{', '.join('any' if length is None else str(length) for length in shape)}]"

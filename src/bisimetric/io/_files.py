@@ -1,0 +1,91 @@
+"""Opening files that may be anything, and replacing files all at once or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from bisimetric._errors import FileFormatError, InvalidOption
+
+SIZE_LIMIT = 4 * 2**30  # bytes of a file, and of everything in it when unpacked
+SUFFIXES = (".npz", ".json")
+LONGEST_MESSAGE = 600  # characters of an error's text
+
+
+def checked_path(path: object) -> Path:
+    """A path that ends in one of the suffixes."""
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
+    if not isinstance(text, str):
+        raise InvalidOption(f"path is a {type(text).__name__}, expected text or a Path")
+    try:
+        usable = b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
+        raise InvalidOption(f"path is {text!r}, which no file can be called")
+    found = Path(text)
+    if found.suffix.lower() not in SUFFIXES:
+        raise InvalidOption(f"path is {text!r}, expected a name that ends in {' or '.join(SUFFIXES)}")
+    return found
+
+
+def described(path: Path, problem: object) -> str:
+    """`path: problem` as one line, whatever is in it."""
+    text = str(problem)
+    if len(text) > LONGEST_MESSAGE:
+        text = f"{text[: LONGEST_MESSAGE // 2]} … {text[-LONGEST_MESSAGE // 2 :]}"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in f"{path}: {text}")
+
+
+def open_regular(path: Path) -> tuple[BinaryIO, int]:
+    """The file, open for reading, and its size; refuses what is not a file before opening it, so that no pipe can block."""
+    try:
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
+            raise FileFormatError(f"is {kind}, expected a file that bisimetric.save wrote")
+        file = open(path, "rb")
+    except FileNotFoundError:
+        raise FileFormatError("no such file, expected one that bisimetric.save wrote") from None
+    size = os.fstat(file.fileno()).st_size
+    if 0 < size <= SIZE_LIMIT:
+        return file, size
+    file.close()
+    if size == 0:
+        raise FileFormatError("is empty, expected a file that bisimetric.save wrote")
+    raise FileFormatError(f"has {size} bytes, expected at most {SIZE_LIMIT}")
+
+
+def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Let `write` fill a new file, then put that in the place of `path`; on any failure `path` stays as it was."""
+    _check_destination(path)
+    temporary = path.parent / f".bisimetric-{secrets.token_hex(8)}.tmp"
+    try:
+        with open(temporary, "xb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    except BaseException:  # Ctrl-C too
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _check_destination(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise FileFormatError(f"there is no folder {str(path.parent)!r}; create it first")
+    if path.is_symlink():
+        raise FileFormatError(f"is a symbolic link to {os.readlink(path)!r}; save to that path, or remove the link")
+    if path.exists() and not path.is_file():
+        raise FileFormatError("exists and is not a file; choose another name")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise FileFormatError("is write-protected; make it writable or choose another name")

@@ -1,0 +1,194 @@
+"""Solutions as documents, and their certificates proved again.
+
+A file's bounds are claims. Its couplings and potentials go to the same checker that every solver's go to; bounds that are tighter than what the checker
+finds by more than rounding are refused, and of two that differ by rounding the wider is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._bellman import Bellman
+from bisimetric._certificate import CELLS_AT_ONCE, Certificate, check, immediate, is_immediate
+from bisimetric._coupling import StoredWitness, Witness
+from bisimetric._errors import FileFormatError, InvalidProblem, InvalidWitness
+from bisimetric._problem import Problem
+from bisimetric._solution import Solution, Status, Step
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric.io._chains import CHAIN_ARRAYS, CHAIN_KEYS, chain_document, chain_from
+from bisimetric.io._document import Document, Stream, stream
+from bisimetric.io._fields import Fields
+from bisimetric.kernels.layout import Cells
+
+PROBLEM_KEYS = ("source", "target", "cost", "discount", "normalised", "stop")
+WITNESS_KEYS = ("indptr", "left", "right", "weight", "potential")
+SOLUTION_KEYS = (
+    "problem", "solver", "status", "history", "value", "lower", "upper", "priced", "scale", "witness",
+)  # fmt: skip
+SOLUTION_ARRAYS = (
+    *(f"problem.{side}.{name}" for side in ("source", "target") for name in CHAIN_ARRAYS),
+    "problem.cost", "problem.stop", "value", "lower", "upper", "priced",
+    *(f"witness.{key}" for key in WITNESS_KEYS),
+)  # fmt: skip
+RECHECK_SLACK = 256 * UNIT_ROUNDOFF  # times max(upper)/(1 - γ): what another processor's rounding may change
+
+
+def solution_document(solution: Solution) -> Document:
+    """The solution's fields."""
+    problem, certificate = solution.problem, solution.certificate
+    question: Document = {
+        "source": chain_document(problem.source),
+        "target": chain_document(problem.target),
+        "cost": stream(problem.cost, "<f8"),
+        "discount": problem.discount,
+        "normalised": problem.normalised,
+    }
+    if problem.stop is not None:
+        question["stop"] = stream(problem.stop, "|b1")
+    return {
+        "problem": question,
+        "solver": solution.solver,
+        "status": solution.status.name,
+        "history": [[int(s.step), _written_gap(s.gap), float(s.seconds)] for s in solution.history],
+        "value": stream(certificate.value, "<f8"),
+        "lower": stream(certificate.lower, "<f8"),
+        "upper": stream(certificate.upper, "<f8"),
+        "priced": stream(solution.priced, "<f8"),
+        "scale": float(solution.scale),
+        "witness": _witness_document(problem, solution.witness),
+    }
+
+
+def solution_from(fields: Fields) -> Solution:
+    """The solution that the fields describe, with its certificate proved again."""
+    problem = _problem(fields.inside("problem", PROBLEM_KEYS))
+    claimed = Certificate(*(fields.floats(key, *problem.shape, least=0.0) for key in ("value", "lower", "upper")))
+    if not ((claimed.lower <= claimed.value) & (claimed.value <= claimed.upper)).all():
+        raise FileFormatError("value is not between lower and upper everywhere")
+    priced = fields.floats("priced", *problem.shape)
+    scale = float(fields.of_kind("scale", float, int))
+    witness = _witness(fields.inside("witness", WITNESS_KEYS), problem)
+    return Solution(
+        problem,
+        fields.of_kind("solver", str),
+        _status(fields),
+        tuple(_step(line, k) for k, line in enumerate(fields.of_kind("history", list))),
+        _proved_again(problem, claimed, priced, scale, witness),
+        witness,
+        priced,
+        scale,
+    )
+
+
+def _proved_again(
+    problem: Problem, claimed: Certificate, priced: Floats, scale: float, witness: Witness
+) -> Certificate:
+    bellman = Bellman.of(problem)
+    at_once = is_immediate(problem)
+    expected = 1.0 if at_once else bellman.scale
+    if scale != expected:
+        raise FileFormatError(f"scale is {scale!r}, expected {expected!r} for this problem")
+    try:
+        with np.errstate(all="ignore"):  # absurd numbers overflow, and prove nothing
+            proved = check(problem, bellman, bellman.scaled_cost() if at_once else priced, witness)
+    except InvalidWitness as error:
+        raise FileFormatError(f"the stored couplings are not valid: {error}") from None
+    if at_once:
+        proved = immediate(problem)
+    slack = 0.0 if at_once else RECHECK_SLACK * float(proved.upper.max()) / (1.0 - problem.discount)
+    if not ((claimed.lower <= proved.lower + slack) & (claimed.upper >= proved.upper - slack)).all():
+        raise FileFormatError("the stored bounds are not supported by the stored coupling and potentials")
+    return Certificate(claimed.value, np.minimum(claimed.lower, proved.lower), np.maximum(claimed.upper, proved.upper))
+
+
+def _problem(fields: Fields) -> Problem:
+    source, target = (chain_from(fields.inside(side, CHAIN_KEYS)) for side in ("source", "target"))
+    shape = (source.n_states, target.n_states)
+    try:
+        problem = Problem(
+            source,
+            target,
+            discount=fields.of_kind("discount", float, int),
+            cost=fields.floats("cost", *shape),
+            stop=fields.mask("stop", *shape) if fields.has("stop") else None,
+        )
+    except InvalidProblem as error:
+        raise FileFormatError(f"problem: {error}") from None
+    object.__setattr__(problem, "normalised", fields.of_kind("normalised", bool))  # the cost has the factor already
+    return problem
+
+
+def _witness_document(problem: Problem, witness: Witness) -> Document:
+    """One pass over the pairs to count the cells, then one for every array as it is written."""
+    n, m = problem.shape
+    step = max(1, CELLS_AT_ONCE // max(witness.cells_per_pair, 1))
+    ranges = [(first, min(first + step, n * m)) for first in range(0, n * m, step)]
+    indptr = np.zeros(n * m + 1, np.int64)
+    for first, last in ranges:
+        indptr[first + 1 : last + 1] = np.diff(witness.cells(first, last).indptr)
+    np.cumsum(indptr, out=indptr)
+
+    def cells(key: str, dtype: str, length: int) -> Stream:
+        def blocks() -> Iterator[npt.NDArray[Any]]:
+            for first, last in ranges:
+                array: npt.NDArray[Any] = getattr(witness.cells(first, last), key)
+                yield array.astype(dtype, copy=False)
+
+        return Stream(np.dtype(dtype), (length,), blocks)
+
+    count = int(indptr[-1])
+    return {
+        "indptr": stream(indptr, "<i8"),
+        "left": cells("left", "<i4", count),
+        "right": cells("right", "<i4", count),
+        "weight": cells("weight", "<f8", count),
+        "potential": cells("potential", "<f8", n * problem.target.transitions.nnz),
+    }
+
+
+def _witness(fields: Fields, problem: Problem) -> StoredWitness:
+    n, m = problem.shape
+    sizes_x, sizes_y = (np.diff(chain.transitions.indptr) for chain in (problem.source, problem.target))
+    weight = fields.floats("weight", None, least=0.0)
+    left, right = (fields.whole(key, len(weight)) for key in ("left", "right"))
+    indptr = fields.offsets("indptr", n * m, len(weight))
+    for x in range(n):
+        a, b = indptr[x * m], indptr[(x + 1) * m]
+        limit = np.repeat(sizes_y, np.diff(indptr[x * m : (x + 1) * m + 1]))
+        for key, cells, limits in (("left", left[a:b], sizes_x[x]), ("right", right[a:b], limit)):
+            wrong = (cells < 0) | (cells >= limits)
+            if wrong.any():
+                k = int(wrong.argmax())
+                raise FileFormatError(f"{fields.name(key)}[{a + k}] is {cells[k]}, but there is no such successor")
+    start = np.zeros(n * m + 1, np.int64)
+    np.cumsum(np.tile(sizes_y, n), out=start[1:])
+    potential = fields.floats("potential", int(start[-1]))
+    return StoredWitness(Cells(indptr, left.astype(np.int32), right.astype(np.int32), weight, start, potential))
+
+
+def _status(fields: Fields) -> Status:
+    name = fields.of_kind("status", str)
+    if name not in Status.__members__:
+        raise FileFormatError(f"status is {name!r}, expected one of {', '.join(Status.__members__)}")
+    return Status[name]
+
+
+def _step(line: object, k: int) -> Step:
+    if isinstance(line, list) and len(line) == 3:
+        step, gap, seconds = line
+        gap = math.inf if gap is None else gap
+        if type(step) is int and all(type(number) in (int, float) for number in (gap, seconds)):
+            try:
+                return Step(step, float(gap), float(seconds))
+            except OverflowError:
+                pass
+    raise FileFormatError(f"history[{k}] is not [step, gap, seconds] with a whole number and two numbers")
+
+
+def _written_gap(gap: float) -> float | None:
+    return float(gap) if math.isfinite(gap) else None
