@@ -138,7 +138,7 @@ def state_index(state: object, n_states: int, names: Sequence[str] | None) -> in
     if isinstance(state, str):
         if names is not None and state in names:
             return names.index(state)
-        if not (state.isascii() and state.isdigit()):
+        if not (state.isascii() and state.isdigit() and len(state) < 20):
             known = "the states have no names" if names is None else f"known names begin {', '.join(names[:3])}"
             raise InvalidChain(f"state {state!r} is unknown: {known}; give an index from 0 to {n_states - 1}")
         state = int(state)

@@ -84,8 +84,8 @@ Keys of --json, null where there is no such thing:
   solver, status, message   status SOLVED, COMPLETED, STEP_LIMIT or STALLED
   steps, history            history: [{step, gap, seconds}]
   seconds, memory_bytes     {cpu, wall} from reading the input; peak memory
-  explain                   [{source, target, occupancy, cost, amount, share}],
-                            the pairs of states with the largest amounts
+  explain                   the pairs of states with the largest amounts:
+                            [{source, target, occupancy, cost, amount, share}]
   explain_rest              amount of all pairs that are not listed
   summary                   without starts: {n_pairs, zero_pairs, smallest,
                             median, largest, closest}; a pair of states is

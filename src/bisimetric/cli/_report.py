@@ -112,9 +112,9 @@ def _pairs_table(*columns: str) -> Table:
 
 
 def _closest_table(summary: Summary) -> Table:
-    table = _pairs_table("distance", "lower", "upper")
+    table = _pairs_table("distance")
     for pair in summary.closest:
-        table.add_row(printable(pair.source), printable(pair.target), *_digits(pair))
+        table.add_row(printable(pair.source), printable(pair.target), _digits(pair).value)
     return table
 
 

@@ -1,33 +1,38 @@
 """Files of chains and solutions: `save` and `load`.
 
-A file is one document: an object with `format` ("bisimetric chain" or "bisimetric solution") and an integer `version`, now 1. The same
-document is stored in two ways, by suffix:
+A file is one document: an object with `format` ("bisimetric chain" or "bisimetric solution") and an integer
+`version`, now 1. The same document is stored in two ways, by suffix:
 
     .json   one JSON text; arrays are lists
-    .npz    a zip archive: `meta.json` is the document without its arrays, and every array is a member named after its place in the
-            document (`problem.cost.npy`); numpy.load(path, allow_pickle=False) opens it too
+    .npz    a zip archive: `meta.json` is the document without its arrays, and every array is a member named
+            after its place in the document (`problem.cost.npy`); numpy.load(path) opens it too
 
 A chain:
 
     transitions     {"shape": [n, n], "indptr", "indices", "data"}, or a list of n rows
     reward          [n], may be missing
     start           [n], or a state's index or name; may be missing
-    names, labels   [n] texts; [n] texts, numbers or flat lists of those; may be missing. The labels ±∞ are {"float": "inf"}, {"float": "-inf"}
+    names           [n] texts; may be missing
+    labels          [n] texts, numbers or flat lists of those; may be missing.
+                    ±∞ is {"float": "inf"} or {"float": "-inf"}
     row_error       [n], 1-norm between the rows that the chain was made of and those in the file; 0 if missing
 
 People may write JSON chains by hand; those need neither `format` nor `version`. A solution:
 
-    problem         {"source": chain, "target": chain, "cost" [n, m], "discount", "normalised", "stop" [n, m] or missing}
-                    `cost` is what the solver saw, with the factor 1 - γ if normalised
-    solver, status  the solver's name, the name of a `Status`
-    history         one [step, gap, seconds] per step; a gap of null is unknown (infinite)
+    problem         {"source": chain, "target": chain, "cost" [n, m], "discount", "normalised",
+                    "stop" [n, m] or missing}; `cost` includes the factor 1 - γ if normalised
+    solver          its name
+    status          the name of a `Status`
+    history         one [step, gap, seconds] per step; a gap of null is infinite
     value, lower, upper     [n, m]
     priced, scale   [n, m] and a number: the value times `scale` that the potentials belong to
-    witness         couplings and potentials of all pairs x·m + y, source-major: the cells indptr[k] … indptr[k+1] of pair k move `weight` from
-                    the left-th successor of x to the right-th of y; `potential` holds one number per pair and successor of y
+    witness         {"indptr" [n·m + 1], "left", "right", "weight" [cells], "potential"}: the coupling of pair
+                    k = x·m + y puts weight[c], indptr[k] ≤ c < indptr[k+1], on the left[c]-th successor of x and
+                    the right[c]-th of y; `potential` lists for every pair one number per successor of y
 
-Nothing in a file is trusted: sizes are checked before anything is allocated, nothing is ever unpickled, and the bounds of a solution are proved
-again from its couplings and potentials. Files are written to the side and moved into place when complete.
+Nothing in a file is trusted: sizes are checked before anything is allocated, nothing is ever unpickled, and the
+bounds of a solution are proved again from its couplings and potentials. Files are written to the side and moved
+into place when complete.
 """
 
 from bisimetric.io._files import SIZE_LIMIT

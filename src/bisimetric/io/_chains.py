@@ -54,15 +54,15 @@ def chain_from(fields: Fields) -> MarkovChain:
     try:
         chain = MarkovChain(transitions, reward=reward, start=_start(fields, n), names=names, labels=labels)
     except InvalidChain as error:
-        raise FileFormatError(f"{fields.name('')}{' ' if fields.name('') else ''}{error}") from None
+        raise FileFormatError(f"{fields.place}: {error}" if fields.place else str(error)) from None
     if fields.has("row_error"):
-        error = fields.floats("row_error", n, least=0.0)
-        if error.max() > LARGEST_ROW_ERROR:
+        before = fields.floats("row_error", n, least=0.0)
+        if before.max() > LARGEST_ROW_ERROR:
             raise FileFormatError(
-                f"{fields.name('row_error')} is up to {error.max():g}, expected at most {LARGEST_ROW_ERROR:g}"
+                f"{fields.name('row_error')} is up to {before.max():g}, expected at most {LARGEST_ROW_ERROR:g}"
             )
-        # The rows of a saved chain are exact, so the constructor finds no error in them; what it finds in others adds up.
-        object.__setattr__(chain, "row_error", frozen(chain.row_error + error))
+        # The constructor finds no error in the exact rows of a saved chain; what it finds in others comes on top.
+        object.__setattr__(chain, "row_error", frozen(chain.row_error + before))
     return chain
 
 
@@ -77,7 +77,7 @@ def _transitions(fields: Fields) -> Floats | sparse.csr_array[Any, tuple[int, in
     data = matrix.floats("data", None)
     indices = matrix.whole("indices", len(data))
     indptr = matrix.offsets("indptr", n, len(data))
-    if len(data) and not (indices.min() >= 0 and indices.max() < n):
+    if len(data) and (indices.min() < 0 or indices.max() >= n):
         raise FileFormatError(
             f"{matrix.name('indices')} goes from {indices.min()} to {indices.max()}, expected states from 0 to {n - 1}"
         )

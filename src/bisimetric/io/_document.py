@@ -1,6 +1,7 @@
 """A document: nested objects whose leaves are JSON values or arrays that come in blocks.
 
-Writers never hold an array twice: a `Stream` says its type and shape, and hands out the blocks as often as it is asked to.
+Writers never hold an array twice: a `Stream` says its type and shape, and hands out the blocks as often as it
+is asked to.
 """
 
 from __future__ import annotations

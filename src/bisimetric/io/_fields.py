@@ -11,8 +11,10 @@ import numpy.typing as npt
 from bisimetric._errors import FileFormatError
 from bisimetric._stochastic import Floats
 
-KINDS = {dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a whole number", float: "a number",
-         type(None): "null", np.ndarray: "an array"}  # fmt: skip
+KINDS = {
+    dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a whole number",
+    float: "a number", type(None): "null", np.ndarray: "an array",
+}  # fmt: skip
 TYPE_NAMES = {"f": "numbers", "i": "whole numbers", "b": "true and false"}
 LIST_TYPES: dict[str, set[type]] = {"f": {int, float}, "i": {int}, "b": {bool}}
 DTYPES: dict[str, type] = {"f": np.float64, "i": np.int64, "b": np.bool_}
@@ -28,7 +30,7 @@ class Fields:
                 f"{place or 'the file'} is {kind_of(node)}, expected an object with {', '.join(known)}"
             )
         self._node = node
-        self._place = f"{place}." if place else ""
+        self.place = place  # "" at the top
         for key in node:
             if key not in known:
                 close = get_close_matches(key[:50], known, 1)
@@ -37,7 +39,7 @@ class Fields:
 
     def name(self, key: str) -> str:
         """The key with where it is."""
-        return self._place + key
+        return f"{self.place}.{key}" if self.place else key
 
     def has(self, key: str) -> bool:
         """Whether the field is present."""

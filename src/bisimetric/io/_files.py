@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from bisimetric._errors import FileFormatError, InvalidOption
 
@@ -43,14 +43,14 @@ def described(path: Path, problem: object) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in f"{path}: {text}")
 
 
-def open_regular(path: Path) -> tuple[BinaryIO, int]:
-    """The file, open for reading, and its size; refuses what is not a file before opening it, so that no pipe can block."""
+def open_regular(path: Path) -> tuple[IO[bytes], int]:
+    """The file, open for reading, and its size; what is not a file is not even opened, since a pipe would block."""
     try:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
             raise FileFormatError(f"is {kind}, expected a file that bisimetric.save wrote")
-        file = open(path, "rb")
+        file = open(path, "rb")  # noqa: SIM115
     except FileNotFoundError:
         raise FileFormatError("no such file, expected one that bisimetric.save wrote") from None
     size = os.fstat(file.fileno()).st_size
@@ -62,7 +62,7 @@ def open_regular(path: Path) -> tuple[BinaryIO, int]:
     raise FileFormatError(f"has {size} bytes, expected at most {SIZE_LIMIT}")
 
 
-def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
     """Let `write` fill a new file, then put that in the place of `path`; on any failure `path` stays as it was."""
     _check_destination(path)
     temporary = path.parent / f".bisimetric-{secrets.token_hex(8)}.tmp"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, BinaryIO, NoReturn
+from typing import IO, Any, NoReturn
 
 from bisimetric import _memory
 from bisimetric._errors import FileFormatError
@@ -19,7 +19,7 @@ BYTES_PER_CHARACTER = 5
 BYTES_PER_MARK = {b"[": 100, b"{": 100, b",": 64, b":": 128}
 
 
-def write(file: BinaryIO, document: Document) -> None:
+def write(file: IO[bytes], document: Document) -> None:
     """Write the document as JSON text."""
     size = 0
     for piece in pieces(document):
@@ -27,12 +27,13 @@ def write(file: BinaryIO, document: Document) -> None:
         size += len(data)
         if size > SIZE_LIMIT:
             raise FileFormatError(
-                f"needs more than {_memory.in_words(SIZE_LIMIT)}, the most a file may have; save as .npz, which is smaller"
+                f"needs more than {_memory.in_words(SIZE_LIMIT)}, the most a file may have; "
+                "save as .npz, which is smaller"
             )
         file.write(data)
 
 
-def read(file: BinaryIO, size: int) -> object:
+def read(file: IO[bytes], size: int) -> object:
     """The JSON value in a file of `size` bytes."""
     _memory.require(2 * size, "reading it", "use a machine with more memory")
     data = file.read(size + 1)

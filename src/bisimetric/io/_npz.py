@@ -1,8 +1,8 @@
 """Documents as zip archives: `meta.json` for everything but the arrays, and one `.npy` member per array.
 
-Reading goes from the outside in, and allocates only when all declared sizes agree: the archive's directory, the members' names and sizes, the header of
-every array, then the data, whose checksum zipfile verifies at the last byte. Array headers are compared with the one form that numpy writes for these
-arrays instead of being evaluated.
+Reading goes from the outside in, and allocates only when all declared sizes agree: the archive's directory, the
+members' names and sizes, the header of every array, then the data, whose checksum zipfile verifies at the last
+byte. Array headers are matched against the one form that numpy writes for these arrays, never evaluated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,7 @@ class _Array(NamedTuple):
     shape: tuple[int, ...]
 
 
-def write(file: BinaryIO, document: Document) -> None:
+def write(file: IO[bytes], document: Document) -> None:
     """Write the document as a zip archive."""
     meta, arrays = without_arrays(document)
     size = sum(array.nbytes for array in arrays.values())
@@ -62,7 +62,7 @@ def write(file: BinaryIO, document: Document) -> None:
         )
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
         with archive.open(META, "w") as member:
-            _json.write(member, meta)  # type: ignore[arg-type]
+            _json.write(member, meta)
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 member.write(_header(array))
@@ -76,10 +76,12 @@ def _header(array: Stream) -> bytes:
     return header.getvalue()
 
 
-def read(file: BinaryIO, size: int, array_names: Collection[str]) -> Document:
+def read(file: IO[bytes], size: int, array_names: Collection[str]) -> Document:
     """The document in an archive of `size` bytes, which may hold arrays of these names."""
     _check_directory(file, size)
-    with _damage("the archive"), zipfile.ZipFile(file) as archive:
+    with _damage("the archive"):
+        archive = zipfile.ZipFile(file)
+    with archive:
         members = _checked_members(archive, size, {META, *(f"{name}.npy" for name in array_names)})
         if META not in members:
             raise FileFormatError(
@@ -108,8 +110,8 @@ def _damage(what: str) -> Iterator[None]:
         raise FileFormatError(f"{what} is damaged: {error or type(error).__name__}; copy or save it again") from None
 
 
-def _check_directory(file: BinaryIO, size: int) -> None:
-    """Refuse archives with a huge directory before zipfile reads it: the end record, and the 64-bit one if there is one."""
+def _check_directory(file: IO[bytes], size: int) -> None:
+    """Refuse a huge list of members before zipfile reads it, by the archive's end record or its 64-bit twin."""
     file.seek(max(0, size - 98))
     tail = file.read(98).rjust(98, b"\0")
     end, locator, end64 = tail[-22:], tail[-42:-22], tail[:-42]
@@ -140,7 +142,8 @@ def _checked_members(archive: zipfile.ZipFile, size: int, expected: Collection[s
             raise FileFormatError(f"{name} claims {info.compress_size} bytes of a file of {size}; it is cut off")
         if info.file_size > RATIO_FREE + RATIO_LIMIT * info.compress_size:
             raise FileFormatError(
-                f"{name} claims to unpack from {info.compress_size} bytes to {info.file_size}, expected at most {RATIO_LIMIT} times as many"
+                f"{name} claims to unpack from {info.compress_size} bytes to {info.file_size}, "
+                f"expected at most {RATIO_LIMIT} times as many"
             )
         members[name] = info
     total = sum(info.file_size for info in members.values())
@@ -156,8 +159,8 @@ def _checked_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Array:
     match = HEADER.fullmatch(header)
     if match is None:
         raise FileFormatError(
-            f"{info.filename} has an unknown header, expected an array of <f8, <i8, <i4 or |b1 in one or two dimensions, "
-            "written in order; objects (pickles) are never read"
+            f"{info.filename} has an unknown header, expected numbers of type <f8, <i8, <i4 or |b1 "
+            "in one or two dimensions; objects (pickles) are never read"
         )
     dtype = np.dtype(match[1].decode("ascii"))
     shape = tuple(int(length) for length in match.groups()[1:] if length is not None)

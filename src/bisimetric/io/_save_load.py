@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from pathlib import Path
+from typing import IO
 
 from bisimetric._chain import MarkovChain
 from bisimetric._errors import BisimetricError, FileFormatError, InvalidOption, NotEnoughMemory
@@ -19,13 +20,13 @@ VERSION = 1
 CHAIN, SOLUTION = "bisimetric chain", "bisimetric solution"
 
 
-def save(obj: MarkovChain | Solution, path: Any) -> None:
+def save(obj: MarkovChain | Solution, path: object) -> None:
     """Write a chain or a solution to a `.npz` or `.json` file, which appears complete or not at all.
 
     JSON is for people and small models; `.npz` is smaller and faster.
     """
     place = checked_path(path)
-    write: Callable[[BinaryIO, Document], None] = _json.write if place.suffix.lower() == ".json" else _npz.write
+    write: Callable[[IO[bytes], Document], None] = _json.write if place.suffix.lower() == ".json" else _npz.write
     document: Document
     if isinstance(obj, MarkovChain):
         document = {"format": CHAIN, "version": VERSION, **chain_document(obj)}
@@ -43,7 +44,7 @@ def save(obj: MarkovChain | Solution, path: Any) -> None:
         ) from None
 
 
-def load(path: Any) -> MarkovChain | Solution:
+def load(path: object) -> MarkovChain | Solution:
     """Read what `save` wrote, or a chain in JSON written by hand; a solution's bounds are proved again.
 
     Whatever is wrong with the file is a `FileFormatError` of one line.
@@ -61,7 +62,7 @@ def load(path: Any) -> MarkovChain | Solution:
         raise NotEnoughMemory(described(place, "reading it needs more memory than there is")) from None
 
 
-def _document(place: Any) -> object:
+def _document(place: Path) -> object:
     file, size = open_regular(place)
     with file:
         if place.suffix.lower() == ".json":

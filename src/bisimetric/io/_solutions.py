@@ -1,7 +1,7 @@
 """Solutions as documents, and their certificates proved again.
 
-A file's bounds are claims. Its couplings and potentials go to the same checker that every solver's go to; bounds that are tighter than what the checker
-finds by more than rounding are refused, and of two that differ by rounding the wider is kept.
+A file's bounds are claims. Its couplings and potentials go to the checker, as every solver's do. Bounds that are
+tighter than what the checker finds are refused; where they differ by rounding only, the wider ones are kept.
 """
 
 from __future__ import annotations

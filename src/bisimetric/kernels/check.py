@@ -20,7 +20,7 @@ LOWEST, HIGHEST, MARGINAL_ERROR, LARGEST_POTENTIAL, MOST_TERMS, INVALID = range(
 
 
 @kernel
-def check(first, last, value, cost, scale, discount, stop, P, Q, cells, upper, lower, report):  # type: ignore[no-untyped-def]
+def check(first, last, value, cost, scale, discount, stop, P, Q, cells, upper, lower, report):
     """U and L on the pairs first..last (flat); the report: min(L - V), max(U - V), what the rounding bound needs."""
     m = cost.shape[1]
     row_mass = np.zeros(len(P.data) + 1)  # only the entries of one row are in use at a time
@@ -99,7 +99,7 @@ def check(first, last, value, cost, scale, discount, stop, P, Q, cells, upper, l
 
 
 @kernel
-def lead_outside(indptr, heads):  # type: ignore[no-untyped-def]
+def lead_outside(indptr, heads):
     """Which nodes of a graph reach the node number len(indptr) - 1, which stands for everything outside.
 
     The arcs of node k are heads[indptr[k] : indptr[k + 1]]. A backward search from the outside, linear in the arcs.

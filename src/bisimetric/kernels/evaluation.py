@@ -15,7 +15,7 @@ from bisimetric.kernels._compile import kernel
 
 
 @kernel
-def apply_trees(first, last, vector, out, other, discount, P, Q, trees, sums):  # type: ignore[no-untyped-def]
+def apply_trees(first, last, vector, out, other, discount, P, Q, trees, sums):
     """out = vector - γΠ·vector for the trees' coupling; sums[x] = (<other, out>, <out, out>)."""
     m = len(Q.indptr) - 1
     for x in range(first, last):
@@ -37,7 +37,7 @@ def apply_trees(first, last, vector, out, other, discount, P, Q, trees, sums):  
 
 
 @kernel
-def apply_independent(first, last, vector, out, other, discount, stop, P, Q, sums):  # type: ignore[no-untyped-def]
+def apply_independent(first, last, vector, out, other, discount, stop, P, Q, sums):
     """The same for the independent coupling: out = vector - γ·P vector Qᵀ."""
     m = len(Q.indptr) - 1
     mixed = np.empty(m)
@@ -65,21 +65,21 @@ def apply_independent(first, last, vector, out, other, discount, stop, P, Q, sum
 
 
 @kernel
-def step_direction(first, last, p, r, v, beta, omega):  # type: ignore[no-untyped-def]
+def step_direction(first, last, p, r, v, beta, omega):
     """p = r + β(p - ωv)."""
     for k in range(first, last):
         p[k] = r[k] + beta * (p[k] - omega * v[k])
 
 
 @kernel
-def step_half(first, last, r, v, alpha):  # type: ignore[no-untyped-def]
+def step_half(first, last, r, v, alpha):
     """r -= αv; what the textbooks call s."""
     for k in range(first, last):
         r[k] -= alpha * v[k]
 
 
 @kernel
-def step_full(first, last, width, x, p, r, t, shadow, alpha, omega, sums):  # type: ignore[no-untyped-def]
+def step_full(first, last, width, x, p, r, t, shadow, alpha, omega, sums):
     """x += αp + ωr and then r -= ωt; sums[row] = (<shadow, r>, max |r|), rows of `width` entries."""
     for row in range(first, last):
         product = 0.0

@@ -30,7 +30,7 @@ LOWEST, HIGHEST, PIVOTS, CHANGED, FAILED = range(5)
 
 
 @finite_kernel
-def _lowest(costs, potential, size):  # type: ignore[no-untyped-def]
+def _lowest(costs, potential, size):
     """min over j of costs[j] - potential[j]."""
     best = HUGE
     for j in range(size):
@@ -41,7 +41,7 @@ def _lowest(costs, potential, size):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _staircase(sx, sy, a, b, child, parent):  # type: ignore[no-untyped-def]
+def _staircase(sx, sy, a, b, child, parent):
     """North-west corner tree; ties open the next source node, which makes it strongly feasible."""
     i = 0
     j = 0
@@ -65,7 +65,7 @@ def _staircase(sx, sy, a, b, child, parent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _greedy(sx, sy, a, b, cost, child, parent, left_b, extra_b, head, link, end, order):  # type: ignore[no-untyped-def]
+def _greedy(sx, sy, a, b, cost, child, parent, left_b, extra_b, head, link, end, order):
     """Each source node in turn fills its cheapest open targets; then the arcs are rooted at source node 0.
 
     Ties are broken as if every node but the root sent a tiny ε more towards the root (sources supply ε more,
@@ -128,7 +128,7 @@ def _greedy(sx, sy, a, b, cost, child, parent, left_b, extra_b, head, link, end,
 
 
 @kernel
-def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right, left, excess, tol):  # type: ignore[no-untyped-def]
+def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right, left, excess, tol):
     """Pivot the tree (child, parent) to optimality for `cost`; returns the pivots made, negative if the limit was hit.
 
     `up`, `depth`, `flow` (on the arc to `up`) and `pot` are per node; `down`, `right`, `left` link first
@@ -315,7 +315,7 @@ def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right,
 
 
 @kernel
-def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees, residual, tol, cold, report):  # type: ignore[no-untyped-def]
+def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees, residual, tol, cold, report):
     """residual = c + γ·OT_value - value on the pairs first..last (flat), every tree pivoted to optimality.
 
     `cold` starts new trees; `alike[y]` names target rows with the same probabilities, whose trees may be
@@ -465,7 +465,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
 
 
 @kernel
-def read_trees(first, last, value, stop, P, Q, trees, cells):  # type: ignore[no-untyped-def]
+def read_trees(first, last, value, stop, P, Q, trees, cells):
     """Couplings and potentials of the pairs first..last (flat), read off their trees into `cells`."""
     n_rows = len(P.indptr) - 1
     m = len(Q.indptr) - 1
