@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -54,4 +55,5 @@ def _warm_up() -> None:
 
 if __name__ == "__main__":
     task, arguments = sys.argv[1], json.loads(sys.argv[2])
-    print(json.dumps({"ours": ours, "prototype": prototype}[task](**arguments)))
+    tasks: dict[str, Callable[..., dict[str, Any]]] = {"ours": ours, "prototype": prototype}
+    print(json.dumps(tasks[task](**arguments)))

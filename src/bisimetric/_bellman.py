@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -170,7 +170,7 @@ class Bellman:
         """Couplings and potentials that the trees stand for, on the pairs first..last (flat)."""
         m = self.shape[1]
         pairs = np.arange(first, last)
-        count = trees.count[first:last].astype(np.int64)
+        count = trees.used[first:last].astype(np.int64)
         indptr = np.concatenate([[0], np.cumsum(count)])
         start = np.concatenate([[0], np.cumsum(np.diff(self.target.indptr)[pairs % m])])
         total = int(indptr[-1])
@@ -184,7 +184,7 @@ class Bellman:
         return self.shape[1] if _largest_support(self.source, self.target) <= SMALL else 1
 
 
-def _rows(matrix: sparse.csr_array[Any, tuple[int, int]]) -> Rows:
+def _rows(matrix: sparse.csr_array) -> Rows:
     return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.copy())
 
 

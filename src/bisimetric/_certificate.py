@@ -178,7 +178,7 @@ def _proved_zero(
     """Pairs at distance exactly zero: free, and coupled only to pairs of the same kind."""
     n, m = bellman.shape
     small = ZERO_CANDIDATE * float(upper.max()) + 2 * float((upper - lower).max())
-    candidate = (problem.cost == 0.0) & (upper <= small)
+    candidate: npt.NDArray[np.bool_] = (problem.cost == 0.0) & (upper <= small)
     if not candidate.any():
         return None
     pairs = np.flatnonzero(candidate)

@@ -35,7 +35,7 @@ class MarkovChain:
     MarkovChain(2 states, 3 transitions, reward, start)
     """
 
-    transitions: sparse.csr_array[Any, tuple[int, int]]  # [n, n], exact rows
+    transitions: sparse.csr_array  # [n, n], exact rows
     reward: Floats | None  # [n]
     start: Floats | None  # [n], a distribution
     names: tuple[str, ...] | None

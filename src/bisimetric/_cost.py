@@ -43,7 +43,7 @@ def _reward_gap(source: MarkovChain, target: MarkovChain) -> Floats:
             raise InvalidProblem(f"the {role} chain has no reward; give it one, or give cost=")
     assert source.reward is not None
     assert target.reward is not None
-    gap = np.subtract.outer(source.reward, target.reward)
+    gap: Floats = np.subtract.outer(source.reward, target.reward)
     return np.abs(gap, out=gap)
 
 
@@ -54,7 +54,8 @@ def _label_mismatch(source: MarkovChain, target: MarkovChain) -> Floats:
         if chain.labels is None:
             raise InvalidProblem(f"the {role} chain has no labels; give it some, or give cost=")
         codes.append(np.array([numbers.setdefault(label, len(numbers)) for label in chain.labels]))
-    return np.not_equal.outer(codes[0], codes[1]).astype(np.float64)
+    differ: Floats = np.not_equal.outer(codes[0], codes[1]).astype(np.float64)
+    return differ
 
 
 reward_gap = _Named("reward_gap", _reward_gap)
@@ -80,6 +81,6 @@ def features(metric: str = "euclidean") -> _Named:
             raise InvalidProblem(
                 f"feature vectors have {vectors[0].shape[1]} and {vectors[1].shape[1]} entries, expected as many"
             )
-        return np.ascontiguousarray(cdist(vectors[0], vectors[1], metric))  # type: ignore[call-overload]
+        return np.ascontiguousarray(cdist(vectors[0], vectors[1], metric))
 
     return _Named(f"features({metric!r})", between)

@@ -113,7 +113,7 @@ class Coupling:
     witness: Witness
     start_law: Callable[[], Floats]  # joint law of the two starts, [n, m]
 
-    def __getitem__(self, pair: tuple[int | str, int | str]) -> sparse.csr_array[Any, tuple[int, int]]:
+    def __getitem__(self, pair: tuple[int | str, int | str]) -> sparse.csr_array:
         x, y = self._indices(pair)
         m = self.problem.shape[1]
         cells = self.witness.cells(x * m + y, x * m + y + 1)
@@ -123,7 +123,7 @@ class Coupling:
         )
         return sparse.csr_array((cells.weight, (left, right)), shape=self.problem.shape)
 
-    def matrix(self) -> sparse.csr_array[Any, tuple[int, int]]:
+    def matrix(self) -> sparse.csr_array:
         """All joint laws as one sparse [n·m, n·m] matrix over flat pairs x·m + y; rows of stopped pairs are empty."""
         n, m = self.problem.shape
         _memory.require(

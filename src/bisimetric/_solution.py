@@ -101,7 +101,8 @@ class Solution:
 
     def match(self) -> npt.NDArray[np.int64]:
         """[n], for every source state the target state at the smallest distance (the first of several)."""
-        return self.value.argmin(axis=1)
+        nearest: npt.NDArray[np.int64] = self.value.argmin(axis=1)
+        return nearest
 
     def explain(self, k: int = 10, *, start: object = None) -> Explanation:
         """The k state pairs that contribute most to the distance from the starts (or from the pair `start`)."""

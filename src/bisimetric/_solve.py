@@ -53,6 +53,7 @@ def solve(
     run = _Run(problem, solver, goal, limit, on_step)
     try:
         status = run.to_the_end(guess)
+        solution = run.solution(status)
     except KeyboardInterrupt:
         if throw:
             raise SolveInterrupted(
@@ -60,7 +61,7 @@ def solve(
                 lambda: run.solution(Status.INTERRUPTED),
             ) from None
         status = Status.INTERRUPTED
-    solution = run.solution(status)
+        solution = run.solution(status)
     if throw and tol is not None and status in (Status.STEP_LIMIT, Status.STALLED):
         raise ToleranceNotReached(
             f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps, asked for {tol:g}: "

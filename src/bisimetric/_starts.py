@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._bellman import Bellman
@@ -34,8 +33,8 @@ def between_starts(certificate: Certificate, source: Floats, target: Floats) -> 
     if len(xs) == 1 and len(ys) == 1:
         pair = xs[0], ys[0]
         law[pair] = 1.0
-        bounds = (certificate.value, certificate.lower, certificate.upper)
-        return StartTransport(*(float(bound[pair]) for bound in bounds), law=law)
+        value, low, high = (bound[pair].item() for bound in (certificate.value, certificate.lower, certificate.upper))
+        return StartTransport(value, low, high, law)
     below = _transport(certificate.lower, source, target)
     above = _transport(certificate.upper, source, target)
     best = _transport(certificate.value, source, target)
@@ -58,7 +57,7 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     if largest == 0.0:
         largest = 1.0
     value = distances / largest
-    rows = [Rows(*(np.asarray(part) for part in _single_row(law))) for law in (source, target)]
+    rows = [_single_row(law) for law in (source, target)]
     nothing = np.zeros((1, 1))
     nothing.setflags(write=False)
     pair = Bellman(rows[0], rows[1], nothing, 1.0, 1.0, np.zeros((0, 0), np.bool_), np.zeros(1, np.int32))
@@ -79,6 +78,6 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     )
 
 
-def _single_row(law: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], Floats]:
-    row = sparse.csr_array(law[None, :])
-    return row.indptr.astype(np.int64), row.indices.astype(np.int32), row.data.astype(np.float64)
+def _single_row(law: Floats) -> Rows:
+    states = np.flatnonzero(law)
+    return Rows(np.array([0, len(states)]), states.astype(np.int32), law[states])

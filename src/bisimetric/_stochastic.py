@@ -9,7 +9,7 @@ because certificates must pay for it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,14 +29,14 @@ Floats = npt.NDArray[np.float64]
 class ExactRows(NamedTuple):
     """Rows that sum to one exactly, and how far each is from what was given."""
 
-    matrix: sparse.csr_array[Any, tuple[int, int]]
+    matrix: sparse.csr_array
     error: Floats  # [rows], 1-norm, an upper bound
 
 
 def is_scalar(given: object) -> bool:
     """Whether numpy sees a single value, not a (possibly ragged) sequence."""
     try:
-        return np.ndim(given) == 0  # type: ignore[call-overload, no-any-return]
+        return np.ndim(cast(Any, given)) == 0
     except ValueError:
         return False
 
@@ -66,9 +66,9 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def as_csr(given: object, what: str) -> tuple[sparse.csr_array[Any, tuple[int, int]], float]:
+def as_csr(given: Any, what: str) -> tuple[sparse.csr_array, float]:
     """A canonical float64 CSR copy (sorted, duplicates summed) and the row-sum tolerance for its dtype."""
-    dtype = np.dtype(getattr(given, "dtype", np.float64))
+    dtype = getattr(given, "dtype", np.dtype(np.float64))
     tol = ROW_SUM_TOL_SINGLE if dtype in (np.float32, np.float16) else ROW_SUM_TOL
     if sparse.issparse(given):
         if dtype.kind not in "biuf":
@@ -90,7 +90,7 @@ def as_csr(given: object, what: str) -> tuple[sparse.csr_array[Any, tuple[int, i
     return sparse.csr_array(real_array(given, what, InvalidChain, ndim=2)), tol
 
 
-def exact_rows(matrix: sparse.csr_array[Any, tuple[int, int]], what: str, tol: float) -> ExactRows:
+def exact_rows(matrix: sparse.csr_array, what: str, tol: float) -> ExactRows:
     """Check that the rows are probabilities and make them exact; `matrix` is canonical and is not modified."""
     n_rows = matrix.shape[0]
     data, indptr = matrix.data, matrix.indptr.astype(np.int64)
@@ -113,7 +113,7 @@ def exact_rows(matrix: sparse.csr_array[Any, tuple[int, int]], what: str, tol: f
     return _round_to_grain(matrix, row)
 
 
-def _round_to_grain(matrix: sparse.csr_array[Any, tuple[int, int]], row: npt.NDArray[np.int64]) -> ExactRows:
+def _round_to_grain(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> ExactRows:
     n_rows, n_columns = matrix.shape
     share = matrix.data / _accurate_sums(matrix, row)[row]
     grains = np.rint(share / GRAIN).astype(np.int64)
@@ -134,13 +134,12 @@ def _round_to_grain(matrix: sparse.csr_array[Any, tuple[int, int]], row: npt.NDA
     return ExactRows(exact, frozen(error))
 
 
-def _accurate_sums(matrix: sparse.csr_array[Any, tuple[int, int]], row: npt.NDArray[np.int64]) -> Floats:
+def _accurate_sums(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Floats:
     """Row sums to the last place: whole grains are added as integers, which is exact, and what is left is tiny."""
     whole = np.rint(matrix.data / GRAIN)
     left = np.bincount(row, weights=matrix.data - whole * GRAIN, minlength=matrix.shape[0])
     excess = _row_sums(whole.astype(np.int64), matrix.indptr) - GRAINS_IN_ONE
-    sums: Floats = 1.0 + (excess * GRAIN + left)
-    return sums
+    return np.asarray(1.0 + (excess * GRAIN + left), np.float64)
 
 
 def _row_sums(values: npt.NDArray[np.int64], indptr: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

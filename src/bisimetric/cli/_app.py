@@ -17,7 +17,8 @@ Exit codes:
   0    fine
   1    the distance is above the limit of --fail-above
   2    bad input or usage
-  3    undecided: the interval straddles the limit, or --tol was not reached
+  3    undecided: the interval straddles the limit of --fail-above; or
+       without --fail-above, --tol was not reached
   130  interrupted; the interval reached so far is on stderr"""
 
 EXAMPLES = """\b

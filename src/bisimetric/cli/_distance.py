@@ -64,8 +64,8 @@ def run(request: Request) -> int:
         with Progress() as progress:
             problem = _problem(request, progress)
             solution, missed = _solve(problem, solver, request, progress)
-            unsaved = _save(solution, request.save, progress)
             try:
+                unsaved = _save(solution, request.save, progress)
                 outcome = _outcome(solution, request, meter, progress)
             except KeyboardInterrupt:
                 complain(_reached(solution))

@@ -69,7 +69,7 @@ def _facts(outcome: Outcome) -> Iterator[Row]:
     yield "states", "{} × {}".format(*problem.shape)
     steps = len(solution.history)
     yield "solver", f"{solution.solver}, {steps} step{'' if steps == 1 else 's'}"
-    yield "relative gap", f"{solution.relative_gap:.1e}"
+    yield "relative gap", f"{solution.relative_gap:.1e}" if solution.relative_gap else "0"
     yield "status", f"{solution.status.name}: {solution.status.value}"
     yield "time", f"{duration(expense.cpu)} CPU, {duration(expense.wall)} wall"
     if expense.memory is not None:

@@ -123,16 +123,12 @@ def four_rooms(
     """
     if side is None:
         if goal is not None:
-            raise InvalidOption(
-                f"goal is {goal!r} without a side; give side=... too, or choose an instance p0 ... p9"
-            )
+            raise InvalidOption(f"goal is {goal!r} without a side; give side=... too, or choose an instance p0 ... p9")
         layout = read_map(FOUR_ROOMS)
         goals, start = INSTANCES["p1" if instance is None else one_of(instance, "instance", INSTANCES)]
     else:
         if instance is not None:
-            raise InvalidOption(
-                f"both instance {instance!r} and side {side!r} are given, expected one of them"
-            )
+            raise InvalidOption(f"both instance {instance!r} and side {side!r} are given, expected one of them")
         layout = read_map(_rooms_map(whole(side, "side", at_least=2)))
         start = 0
         goals = _outer_corners(layout, "north-east" if goal is None else goal)

@@ -49,9 +49,7 @@ class Layout:
             raise InvalidOption(f"{what} names {cell!r}, expected a cell (row, column)")
         row, column = cell
         if not (0 <= row < rows and 0 <= column < columns):
-            raise InvalidOption(
-                f"{what} names cell {cell}, outside of the map of {rows} rows and {columns} columns"
-            )
+            raise InvalidOption(f"{what} names cell {cell}, outside of the map of {rows} rows and {columns} columns")
         state = int(self.state[row, column])
         if state < 0:
             raise InvalidOption(f"{what} names cell {cell}, which is a wall; choose a free cell")
@@ -93,9 +91,7 @@ def read_map(ascii_map: str) -> Layout:
 
 def _checked_lines(ascii_map: object) -> list[str]:
     if not isinstance(ascii_map, str):
-        raise InvalidOption(
-            f"the map is a {type(ascii_map).__name__}, expected a string with one line per row"
-        )
+        raise InvalidOption(f"the map is a {type(ascii_map).__name__}, expected a string with one line per row")
     text = "\n".join(line.rstrip() for line in ascii_map.splitlines())
     lines = dedent(text).strip("\n").split("\n")
     if lines == [""]:

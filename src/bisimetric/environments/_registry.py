@@ -119,9 +119,7 @@ def _read(name: str, family: Family, item: str, *, may_be_argument: bool) -> tup
         raise InvalidOption(f"option {key!r} in {name!r} is unknown, {known}; {LISTED}{hint(key, options)}")
     if key in family.flags:
         if equals:
-            raise InvalidOption(
-                f"{key} in {name!r} has the value {text!r}, expected none; write {key!r} alone"
-            )
+            raise InvalidOption(f"{key} in {name!r} has the value {text!r}, expected none; write {key!r} alone")
         return key, True
     if not equals:
         raise InvalidOption(f"{key} in {name!r} lacks a value; write {key}=...")
@@ -206,15 +204,9 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "classic-four-rooms": Family(
         classic_four_rooms,
-        (
-            Entry(
-                "classic-four-rooms", "Four rooms of Sutton, Precup & Singh, 104 states", "classic-four-rooms"
-            ),
-        ),
+        (Entry("classic-four-rooms", "Four rooms of Sutton, Precup & Singh, 104 states", "classic-four-rooms"),),
     ),
-    "grid-3x3": Family(
-        grid_3x3, (Entry("grid-3x3", "3×3 grid, uniform over the neighbours, 9 states", "grid-3x3"),)
-    ),
+    "grid-3x3": Family(grid_3x3, (Entry("grid-3x3", "3×3 grid, uniform over the neighbours, 9 states", "grid-3x3"),)),
     "open-grid": Family(
         open_grid,
         (

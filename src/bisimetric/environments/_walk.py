@@ -10,7 +10,7 @@ The steps to the nearest goal come from one breadth-first search that starts at 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from bisimetric.environments._options import one_of
 
 WALKS = ("stay", "neighbours")
 
-Matrix = sparse.csr_array[Any, tuple[int, int]]
+Matrix: TypeAlias = "sparse.csr_array"
 
 
 def random_walk(layout: Layout, walk: str) -> Matrix:

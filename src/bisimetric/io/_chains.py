@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -66,7 +65,7 @@ def chain_from(fields: Fields) -> MarkovChain:
     return chain
 
 
-def _transitions(fields: Fields) -> Floats | sparse.csr_array[Any, tuple[int, int]]:
+def _transitions(fields: Fields) -> Floats | sparse.csr_array:
     if isinstance(fields.get("transitions"), list):
         return fields.floats("transitions", None, None)
     matrix = fields.inside("transitions", MATRIX_KEYS)

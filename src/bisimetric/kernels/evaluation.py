@@ -26,7 +26,7 @@ def apply_trees(first, last, vector, out, other, discount, P, Q, trees, sums):
             pair = x * m + y
             at = trees.offset[x] + y * (sx - 1) + Q.indptr[y]
             expected = 0.0
-            for k in range(at, at + trees.count[pair]):
+            for k in range(at, at + trees.used[pair]):
                 expected += trees.weight[k] * vector[trees.target[k]]
             result = vector[pair] - discount * expected
             out[pair] = result

@@ -30,10 +30,10 @@ class Trees(NamedTuple):
     offset: npt.NDArray[np.int64]  # [n], start of a source row
     code: npt.NDArray[Any]  # [cells], child node << shift | parent node; every parent comes before its children
     shift: int  # bits of a node number
-    count: npt.NDArray[Any]  # [pairs], cells with positive flow
+    used: npt.NDArray[Any]  # [pairs], cells with positive flow
     target: npt.NDArray[
         np.int32
-    ]  # [cells], flat successor pair of a cell with flow; the first `count` of a pair are used
+    ]  # [cells], flat successor pair of a cell with flow; the first `used` of a pair are used
     weight: npt.NDArray[np.float64]  # [cells], its flow
 
 

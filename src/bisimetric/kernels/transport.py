@@ -448,7 +448,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
                             trees.target[at + used] = source[i] * width + target[j]
                             trees.weight[at + used] = excess[k]
                             used += 1
-                    trees.count[x * m + y] = used
+                    trees.used[x * m + y] = used
                 for i in range(sx):
                     transported += a[i] * pot[i]
                 for j in range(sy):
