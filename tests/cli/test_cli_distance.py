@@ -1,0 +1,166 @@
+"""`bisimetric distance`: the numbers, the text, the JSON and the files."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+ROOMS = ("distance", "four-rooms:p1", "four-rooms:p0", "--discount", 0.95)
+KNOWN = 0.4355817651
+KEYS = {
+    "distance", "lower", "upper", "gap", "relative_gap", "source", "target", "states", "discount", "normalised",
+    "solver", "status", "message", "steps", "history", "seconds", "memory_bytes", "explain", "explain_rest", "summary",
+    "limit",
+}  # fmt: skip
+
+
+def test_the_readme_command(process):
+    """The known number with its interval and its explanation, in at most 80 columns, silent on stderr, no colours."""
+    ran = process(*ROOMS)
+    assert ran.code == 0
+    assert "0.43558176" in ran.out
+    assert "sum of discounted costs" in ran.out
+    assert "SOLVED" in ran.out
+    assert "40 × 40" in ran.out
+    assert "CPU" in ran.out
+    assert "Where it comes from" in ran.out
+    assert "\x1b" not in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert not any(line.endswith(" ") for line in ran.out.splitlines())
+    assert ran.err in ("", "bisimetric: compiling kernels, about 10 seconds (once)\n")
+
+
+def test_printed_interval_holds(command):
+    """The bounds as printed are no tighter than those computed, and the distance is between them."""
+    loose = ("--tol", 0.01)
+    computed = command(*ROOMS, *loose, "--json").document
+    text = command(*ROOMS, *loose).out
+    lower, upper = (float(end) for end in re.search(r"in \[(\S+), (\S+)\]", text).groups())
+    distance = float(re.search(r"distance +(\S+)", text).group(1))
+    assert lower <= computed["lower"] <= computed["upper"] <= upper
+    assert lower <= distance <= upper
+
+
+def test_json_schema(command):
+    """One object with the documented keys, and the known number."""
+    ran = command(*ROOMS, "--json")
+    document = ran.document
+    assert (ran.code, ran.err) == (0, "")
+    assert set(document) == KEYS
+    assert document["distance"] == pytest.approx(KNOWN, abs=1e-9)
+    assert document["lower"] <= KNOWN + 5e-11
+    assert document["upper"] >= KNOWN - 5e-11
+    assert document["states"] == [40, 40]
+    assert (document["discount"], document["normalised"]) == (0.95, False)
+    assert (document["solver"], document["status"]) == ("policy-iteration", "SOLVED")
+    assert document["steps"] == len(document["history"]) > 0
+    assert set(document["history"][0]) == {"step", "gap", "seconds"}
+    assert set(document["seconds"]) == {"cpu", "wall"}
+    assert set(document["explain"][0]) == {"source", "target", "occupancy", "cost", "amount", "share"}
+    parts = sum(part["amount"] for part in document["explain"]) + document["explain_rest"]
+    assert parts == pytest.approx(KNOWN, abs=1e-8)
+    assert document["summary"] is None
+    assert document["limit"] is None
+
+
+def test_json_keys_are_documented(command):
+    """Every key stands in the help."""
+    text = command("distance", "--help").out
+    assert all(re.search(rf"\b{key}\b", text) for key in KEYS)
+
+
+def test_normalised(command):
+    """A factor of 1-γ, said in words."""
+    ran = command(*ROOMS, "--normalised")
+    assert "normalised: times 1-γ" in ran.out
+    document = command(*ROOMS, "--normalised", "--json").document
+    assert document["normalised"] is True
+    assert document["distance"] == pytest.approx(0.05 * KNOWN, abs=1e-9)
+
+
+def test_solver_by_name(command):
+    """Every solver that is listed can be asked for."""
+    assert command(*ROOMS, "--solver", "policy-iteration", "--json").document["status"] == "SOLVED"
+
+
+def test_labels_as_cost(command, chain_file):
+    """--cost labels: 1 where they differ, which here lasts one more step with probability 1/2."""
+    file = chain_file(labels=["a", "b"])
+    document = command(
+        "distance", file, file, "--discount", 0.5, "--cost", "labels", "--start", 0, 1, "--json"
+    ).document
+    assert document["distance"] == pytest.approx(1 / (1 - 0.25))
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".csv", ".json"])
+def test_cost_from_a_file(command, tmp_path, suffix):
+    """The same table in three formats: a constant cost c gives c/(1-γ)."""
+    table = np.full((9, 9), 0.25)
+    file = tmp_path / f"cost{suffix}"
+    if suffix == ".npy":
+        np.save(file, table)
+    elif suffix == ".csv":
+        np.savetxt(file, table, delimiter=",")
+    else:
+        file.write_text(json.dumps(table.tolist()))
+    document = command("distance", "grid-3x3", "grid-3x3", "--discount", 0.75, "--cost", file, "--json").document
+    assert document["distance"] == pytest.approx(1.0)
+
+
+def test_start_by_name_and_index(command, chain_file):
+    """--start takes both, and wins over the file."""
+    file = chain_file(names=["idle", "busy"], start=0)
+    run = ("distance", file, file, "--discount", 0.9, "--json")
+    assert command(*run).document["distance"] == 0
+    apart = command(*run, "--start", "idle", 1).document["distance"]
+    assert apart == pytest.approx(1 / 0.55)
+    assert command(*run, "--start", 1, "idle").document["distance"] == pytest.approx(apart)
+
+
+def test_without_starts_there_is_a_summary(command, chain_file):
+    """Smallest, median, largest, zeros and closest pairs, as text and as JSON."""
+    file = chain_file(names=["idle", "busy"])
+    text = command("distance", file, file, "--discount", 0.9)
+    assert text.code == 0
+    assert "2 of 4 pairs" in text.out
+    assert "--start" in text.out
+    assert re.search(r"largest +1.8181818\d* between idle and busy", text.out)
+    document = command("distance", file, file, "--discount", 0.9, "--json").document
+    assert document["distance"] is document["lower"] is document["upper"] is document["explain"] is None
+    summary = document["summary"]
+    assert (summary["n_pairs"], summary["zero_pairs"]) == (4, 2)
+    assert summary["smallest"]["distance"] == summary["median"]["distance"] == 0
+    assert summary["largest"]["distance"] == pytest.approx(1 / 0.55)
+    assert [(pair["source"], pair["target"]) for pair in summary["closest"]] == [("idle", "busy"), ("busy", "idle")]
+
+
+@pytest.mark.parametrize("flags", [(), ("--start", 0, 1)])
+def test_names_are_inert(command, chain_file, flags):
+    """Neither rich markup nor terminal escapes nor text direction in a name does anything."""
+    file = chain_file(names=["[red]x[/red]", "\x1b[31m:bomb:\u202e\n\ud800"])
+    ran = command("distance", file, file, "--discount", 0.9, *flags)
+    assert ran.code == 0
+    assert "[red]x[/red]" in ran.out
+    assert r"\x1b[31m:bomb:\u202e\n\ud800" in ran.out
+    assert "\x1b" not in ran.out
+    assert "\u202e" not in ran.out
+
+
+@pytest.mark.parametrize("flags", [(), ("--start", 0, 1)])
+def test_long_names_fit_in_80_columns(command, chain_file, flags):
+    """They are cut and folded, never wider than the terminal."""
+    file = chain_file(names=["x" * 500, "界" * 500])
+    ran = command("distance", file, file, "--discount", 0.9, *flags)
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_save_and_load(command, tmp_path):
+    """--save writes what `load` reads, and says so on stderr only."""
+    import bisimetric as bm
+
+    file = tmp_path / "solution.npz"
+    ran = command(*ROOMS, "--json", "--save", file)
+    assert ran.code == 0
+    assert str(file) in ran.err
+    assert bm.load(file).distance == ran.document["distance"]

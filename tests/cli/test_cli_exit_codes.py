@@ -1,0 +1,245 @@
+"""Exit codes and one-line errors."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+ROOMS = ("distance", "four-rooms:p1", "four-rooms:p0", "--discount", 0.95)
+
+
+def test_within_the_limit(command):
+    """Upper bound at most X: 0."""
+    ran = command(*ROOMS, "--fail-above", 0.5)
+    assert ran.code == 0
+    assert ran.out.splitlines()[-1].startswith("within the limit 0.5: the distance is at most 0.435")
+
+
+def test_above_the_limit(command):
+    """Lower bound above X: 1."""
+    ran = command(*ROOMS, "--fail-above", 0.4)
+    assert ran.code == 1
+    assert ran.out.splitlines()[-1].startswith("above the limit 0.4: the distance is at least 0.435")
+
+
+def test_undecided(command):
+    """A limit inside the interval: 3."""
+    loose = command(*ROOMS, "--tol", 0.01, "--json").document
+    assert loose["lower"] < loose["upper"]
+    limit = (loose["lower"] + loose["upper"]) / 2
+    ran = command(*ROOMS, "--tol", 0.01, "--fail-above", limit, "--json")
+    assert ran.code == 3
+    assert ran.document["limit"] == {"fail_above": limit, "verdict": "undecided"}
+    assert ran.err.startswith("bisimetric: undecided")
+
+
+def test_the_bounds_themselves_decide(command):
+    """A limit equal to the upper bound is kept; equal to the lower bound it is undecided."""
+    loose = command(*ROOMS, "--tol", 0.01, "--json").document
+    assert command(*ROOMS, "--tol", 0.01, "--fail-above", loose["upper"]).code == 0
+    assert command(*ROOMS, "--tol", 0.01, "--fail-above", loose["lower"]).code == 3
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_tolerance_not_reached(command, flags):
+    """An explicit tolerance missed: the answer as usual, the interval on stderr, 3."""
+    ran = command(*ROOMS, "--tol", 1e-9, "--max-steps", 1, *flags)
+    assert ran.code == 3
+    assert "STEP_LIMIT" in ran.out
+    assert "the tolerance 1e-09 was not reached; the distance is in [" in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_the_verdict_holds_whatever_the_tolerance(command):
+    """The interval reached is certified, so it may decide although the tolerance was missed."""
+    ran = command(*ROOMS, "--tol", 1e-9, "--max-steps", 1, "--fail-above", 15)
+    assert ran.code == 0
+    assert "was not reached" in ran.err
+
+
+def test_default_tolerance_not_reached(command):
+    """Nobody asked for it, so it is only said."""
+    ran = command(*ROOMS, "--max-steps", 1)
+    assert ran.code == 0
+    assert "STEP_LIMIT" in ran.out
+    assert "stopped above the solver's tolerance" in ran.err
+
+
+def bad_input(tmp_path):
+    """Arguments that are wrong, and a word that the error must contain."""
+    ragged, square, wrong, text, empty = (
+        tmp_path / name for name in ("ragged.json", "rectangle.json", "wrong.npy", "text.csv", "empty.csv")
+    )
+    ragged.write_text("[[1, 2], [3]]")
+    square.write_text(json.dumps({"transitions": [[0.5, 0.5]]}))
+    np.save(wrong, np.ones((3, 4)))
+    text.write_text("a,b\n")
+    empty.write_text("")
+    pickled = tmp_path / "pickled.npy"
+    np.save(pickled, np.array([[object()]]), allow_pickle=True)
+    rooms = ROOMS[1:3]
+    fine = ("--discount", 0.9)
+    return [
+        (("nowhere", "grid-3x3", *fine), "nowhere"),
+        (("four-rooms:p77", "grid-3x3", *fine), "p77"),
+        ((tmp_path / "missing.json", "grid-3x3", *fine), "missing.json"),
+        ((square, "grid-3x3", *fine), "square"),
+        ((*rooms, "--discount", 1.5), "discount is 1.5"),
+        ((*rooms, "--discount", "nan"), "discount"),
+        ((*rooms, "--discount", "x"), "--discount"),
+        (rooms, "--discount"),
+        ((rooms[0], *fine), "B"),
+        ((*rooms, *fine, "--solver", "policy-iterator"), "did you mean 'policy-iteration'"),
+        ((*rooms, *fine, "--tol", 0), "tol"),
+        ((*rooms, *fine, "--max-steps", 0), "max_steps"),
+        ((*rooms, *fine, "--start", 0, 99), "99"),
+        ((*rooms, *fine, "--cost", wrong), "(3, 4)"),
+        ((*rooms, *fine, "--cost", ragged), "ragged"),
+        ((*rooms, *fine, "--cost", text), "text.csv"),
+        ((*rooms, *fine, "--cost", empty), "empty"),
+        ((*rooms, *fine, "--cost", pickled), "pickled.npy"),
+        ((*rooms, *fine, "--cost", tmp_path / "missing.npy"), "missing.npy"),
+        ((*rooms, *fine, "--cost", "rewards"), "'reward', 'labels'"),
+        ((*rooms, *fine, "--save", tmp_path / "x.pkl"), ".npz"),
+        ((*rooms, *fine, "--save", tmp_path / "nowhere" / "x.npz"), "does not exist"),
+        ((*rooms, *fine, "--fail-above", "nan"), "--fail-above"),
+        ((*rooms, *fine, "--unknown"), "--unknown"),
+    ]
+
+
+@pytest.mark.parametrize("k", range(24))
+def test_bad_input(command, tmp_path, k):
+    """One line on stderr that names the culprit, nothing on stdout, code 2."""
+    arguments, word = bad_input(tmp_path)[k]
+    ran = command("distance", *arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.err.startswith("bisimetric: error: ")
+    assert ran.err.count("\n") == 1
+    assert word in ran.err
+
+
+def test_all_bad_input_is_tried(tmp_path):
+    """The parameters above cover the list."""
+    assert len(bad_input(tmp_path)) == 24
+
+
+def test_fail_above_needs_starts(command, chain_file):
+    """Without starts there is no one distance to judge."""
+    file = chain_file()
+    ran = command("distance", file, file, "--discount", 0.9, "--fail-above", 1)
+    assert ran.code == 2
+    assert "--start" in ran.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_as_cost_is_refused(command, tmp_path):
+    """Reading it would wait for ever."""
+    os.mkfifo(tmp_path / "cost.csv")
+    ran = command(*ROOMS, "--cost", tmp_path / "cost.csv")
+    assert ran.code == 2
+    assert "regular file" in ran.err
+
+
+def test_a_cost_file_that_is_too_large(command, tmp_path):
+    """Told by its size, before it is read."""
+    file = tmp_path / "cost.csv"
+    with file.open("wb") as sparse:
+        sparse.truncate(2**31)
+    ran = command(*ROOMS, "--cost", file)
+    assert ran.code == 2
+    assert "2.15 GB" in ran.err
+
+
+def test_error_messages_are_inert(command, tmp_path):
+    """A file name cannot colour the terminal either."""
+    ran = command("distance", "\x1b[31m", "x", "--discount", 0.9)
+    assert ran.code == 2
+    assert "\x1b" not in ran.err
+    ran = command("distance", tmp_path / "\x1b[31m.json", "x", "--discount", 0.9)
+    assert "\x1b" not in ran.err
+
+
+def test_errors_as_a_user_sees_them(process):
+    """No traceback."""
+    for arguments in (("distance", "nowhere", "x", "--discount", 0.9), ("distanse",), ("--nope",)):
+        ran = process(*arguments)
+        assert ran.code == 2
+        assert ran.out == ""
+        assert "Traceback" not in ran.err
+        assert ran.err.startswith("bisimetric: error: ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes that close")
+@pytest.mark.parametrize("arguments", [("--help",), ("environments",), ("solvers",), ROOMS])
+def test_a_closed_pipe(arguments):
+    """`| head` ends it quietly, with the code a shell gives for a closed pipe."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as out:
+        done = subprocess.run(
+            [sys.executable, "-m", "bisimetric", *map(str, arguments)],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+        )
+    assert done.returncode == 141
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk():
+    """An answer that could not be written is an error."""
+    with open("/dev/full", "w") as out:
+        done = subprocess.run(
+            [sys.executable, "-m", "bisimetric", "environments"],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+        )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "No space left" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
+def test_progress_and_interrupt_on_a_terminal():
+    """A line with step, gap and seconds appears; Ctrl-C ends with the interval reached and 130."""
+    import pty
+    import signal
+
+    ours, theirs = pty.openpty()
+    arguments = ["distance", "four-rooms:side=30", "four-rooms:side=30,goal=all", "--discount", "0.999", "--json"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "bisimetric", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+    )
+    os.close(theirs)
+    seen, asked, until = "", False, time.monotonic() + 120
+    try:
+        while time.monotonic() < until:
+            try:
+                chunk = os.read(ours, 65536)
+            except OSError:  # the other side is closed
+                break
+            seen += chunk.decode(errors="replace")
+            if not asked and "solving, step 1, gap" in seen:
+                running.send_signal(signal.SIGINT)
+                asked = True
+        out = running.communicate(timeout=60)[0]
+    finally:
+        running.kill()
+        os.close(ours)
+    assert asked
+    assert running.returncode == 130
+    assert out == b""
+    assert "bisimetric: the distance is in [" in seen

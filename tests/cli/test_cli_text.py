@@ -1,0 +1,93 @@
+"""Digits, names, durations, verdicts and the progress line."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bisimetric import Step
+from bisimetric.cli._progress import Progress
+from bisimetric.cli._text import digits, duration, printable
+from bisimetric.cli._verdict import Verdict, judge
+
+positive = st.floats(min_value=0.0, max_value=1e300, allow_subnormal=True)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "texts"),
+    [
+        ((0.43558176511, 0.4355817622, 0.4355817653), ("0.4355817651", "0.4355817622", "0.4355817653")),
+        ((0.436, 0.4, 0.47), ("0.436", "0.400", "0.470")),
+        ((0.0, 0.0, 0.0), ("0", "0", "0")),
+        ((0.1, 0.1, 0.1), ("0.1", "0.1", "0.1")),
+        ((2.0, 2.0, 2.0), ("2", "2", "2")),
+        ((0.0, 0.0, 3.21e-9), ("0", "0", "3.3e-9")),
+        ((1234.5678, 1234.0, 1235.0), ("1234.57", "1234.00", "1235.00")),
+        ((1.5e-200, 1.4321e-200, 1.6789e-200), ("1.50e-200", "1.43e-200", "1.68e-200")),
+    ],
+)
+def test_digits(numbers, texts):
+    """As many as the interval fixes, and a few more."""
+    assert digits(*numbers) == texts
+
+
+@given(st.tuples(positive, positive, positive).map(sorted))
+def test_printed_bounds_are_rounded_outwards(numbers):
+    """Whatever the sizes, the bounds hold as printed, and the value stays between them."""
+    lower, value, upper = numbers
+    shown = digits(value, lower, upper)
+    if lower == upper:
+        assert float(shown.value) == value
+        return
+    assert Fraction(shown.lower) <= Fraction(lower)
+    assert Fraction(shown.upper) >= Fraction(upper)
+    assert Fraction(shown.lower) <= Fraction(shown.value) <= Fraction(shown.upper)
+    assert len(shown.upper) <= 25
+
+
+@given(st.text())
+def test_printable(text):
+    """Nothing left that is not plainly visible, and visible text is left alone."""
+    shown = printable(text, 10_000)
+    assert shown.isprintable()
+    assert shown == text or not text.isprintable()
+
+
+def test_printable_is_bounded():
+    """Very long names are cut."""
+    assert printable("x" * 1_000_000) == "x" * 59 + "…"
+
+
+def test_duration():
+    """Seconds, minutes, hours."""
+    assert [duration(s) for s in (0.123, 59.994, 61, 3725)] == ["0.12 s", "59.99 s", "1 min 1 s", "1 h 2 min"]
+
+
+def test_judge():
+    """The interval proves it or does not."""
+    assert judge((0.1, 0.2), 0.2) is Verdict.WITHIN
+    assert judge((0.1, 0.2), 0.05) is Verdict.ABOVE
+    assert judge((0.1, 0.2), 0.1) is Verdict.UNDECIDED
+    assert [verdict.exit_code for verdict in Verdict] == [0, 1, 3]
+
+
+def test_progress_line():
+    """Phase, step, gap, seconds; a gap that is not known yet is left to infinity."""
+    progress = Progress()
+    progress.doing("solving")
+    assert progress.line() == "solving, 0 s"
+    progress.on_step(Step(3, 0.0123, 1.0))
+    assert progress.line() == "solving, step 3, gap 1.2e-02, 0 s"
+    progress.on_step(Step(4, math.inf, np.float64(1.0)))
+    assert progress.line() == "solving, step 4, gap inf, 0 s"
+
+
+def test_no_progress_when_piped(monkeypatch, capsys):
+    """Not a terminal: not a character."""
+    monkeypatch.setattr("bisimetric.cli._progress.DELAY", 0.0)
+    with Progress() as progress:
+        progress.doing("solving")
+    assert capsys.readouterr() == ("", "")

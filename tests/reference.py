@@ -1,0 +1,243 @@
+"""Naive oracles that share nothing with the library, for problems of a few states.
+
+Two ways to the fixed point of
+
+    V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },        V = c where the game stops:
+
+`distances` is policy iteration in floats with transports by scipy's linprog (HiGHS), on costs shifted and scaled to [0, 1] because
+HiGHS' tolerances are absolute. `exact_distances` is policy iteration in rational numbers: all vertices of every transport polytope are listed, policies are evaluated
+by fraction-free elimination, and the iteration ends when no vertex is better. Its answer is the true distance, without any rounding.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm
+
+import numpy as np
+from scipy import optimize, sparse
+
+GRAINS = 2**52  # stored probabilities are multiples of 1 / GRAINS
+Marginal = tuple[tuple[int, int], ...]  # (state, grains) with positive grains
+Plan = dict[tuple[int, int], int]  # grains on a cell
+
+# ------------------------------------------------------------------ floats, by linear programs
+
+
+def distances(problem, *, rounds=1000):
+    """V* by policy iteration; trustworthy to about 1e-10 when no probability is tiny and γ ≤ 0.99 or so."""
+    P, Q, cost, stop = _dense(problem)
+    plans = np.einsum("xi,yj->xyij", P, Q)
+    best = evaluate(problem, plans)
+    for _ in range(rounds):
+        candidates = transports(P, Q, best)
+        gain = ((plans - candidates) * best).sum(axis=(2, 3))
+        switch = (gain > 1e-13 * np.ptp(best)) & ~stop
+        plans = np.where(switch[:, :, None, None], candidates, plans)
+        value = evaluate(problem, plans)
+        if not switch.any() or np.abs(value - best).max() <= 1e-14 * best.max():
+            return value
+        best = value
+    raise AssertionError("policy iteration did not end")
+
+
+def evaluate(problem, plans):
+    """The value of the coupling plans[x, y, i, j]: V = c + γΠV, by one dense solve."""
+    _, _, cost, stop = _dense(problem)
+    size = cost.size
+    moves = np.where(stop.ravel()[:, None], 0.0, plans.reshape(size, size))
+    largest = cost.max() or 1.0
+    value = np.linalg.solve(np.eye(size) - problem.discount * moves, cost.ravel() / largest)
+    return value.reshape(cost.shape) * largest
+
+
+def bellman(problem, value):
+    """T V: one application of the operator, transports by linear programs."""
+    P, Q, cost, stop = _dense(problem)
+    transported = (transports(P, Q, value) * value).sum(axis=(2, 3))
+    return np.where(stop, cost, cost + problem.discount * transported)
+
+
+def transports(P, Q, value):
+    """An optimal plan for every pair of rows, [n, m, n, m]: all the linear programs as one block-diagonal program."""
+    n, m = value.shape
+    span = np.ptp(value)
+    if span == 0.0:
+        return np.einsum("xi,yj->xyij", P, Q)
+    cost = (value - value.min()) / span
+    rows = sparse.kron(sparse.eye(n), np.ones((1, m)))
+    columns = sparse.kron(np.ones((1, n)), sparse.eye(m))
+    constraints = sparse.kron(sparse.eye(n * m), sparse.vstack([rows, columns]), format="csr")
+    marginals = np.array([np.concatenate([P[x], Q[y]]) for x in range(n) for y in range(m)])
+    result = optimize.linprog(
+        np.tile(cost.ravel(), n * m),
+        A_eq=constraints,
+        b_eq=marginals.ravel(),
+        method="highs-ds",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert result.status == 0, result.message
+    plans = result.x.reshape(n, m, n, m)
+    np.testing.assert_allclose(plans.sum(axis=3), np.broadcast_to(P[:, None], (n, m, n)), atol=1e-9)
+    np.testing.assert_allclose(plans.sum(axis=2), np.broadcast_to(Q[None], (n, m, m)), atol=1e-9)
+    return _repaired(plans, P[:, None], Q[None])
+
+
+def _repaired(plans, rows, columns):
+    """Plans with exactly these marginals (Altschuler, Weed & Rigollet 2017): cut what is too much, spread what is missing."""
+    plans = np.maximum(plans, 0.0)
+    plans = plans * np.minimum(1.0, _ratio(rows, plans.sum(axis=3)))[..., :, None]
+    plans = plans * np.minimum(1.0, _ratio(columns, plans.sum(axis=2)))[..., None, :]
+    short, wide = rows - plans.sum(axis=3), columns - plans.sum(axis=2)
+    return plans + short[..., :, None] * _ratio(wide, wide.sum(axis=-1, keepdims=True))[..., None, :]
+
+
+def _ratio(above, below):
+    below = np.broadcast_to(below, np.broadcast_shapes(np.shape(above), np.shape(below)))
+    return np.divide(above, below, out=np.zeros(below.shape), where=below > 0)
+
+
+def transport(p, q, value):
+    """min <π, value> over the couplings of p and q."""
+    p, q, value = np.asarray(p), np.asarray(q), np.asarray(value)
+    low, span = value.min(), np.ptp(value)
+    if span == 0.0:
+        return float(low)
+    n, m = value.shape
+    rows = sparse.kron(sparse.eye(n), np.ones((1, m)))
+    columns = sparse.kron(np.ones((1, n)), sparse.eye(m))
+    result = optimize.linprog(
+        ((value - low) / span).ravel(),
+        A_eq=sparse.vstack([rows, columns], format="csr"),
+        b_eq=np.concatenate([p, q]),
+        method="highs-ds",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert result.status == 0, result.message
+    assert abs(result.x.sum() - 1.0) < 1e-9
+    return float(low + span * result.fun)
+
+
+def _dense(problem):
+    stop = np.zeros(problem.shape, bool) if problem.stop is None else problem.stop
+    return problem.source.transitions.toarray(), problem.target.transitions.toarray(), problem.cost, stop
+
+
+# ------------------------------------------------------------------ rationals
+
+
+def exact_distances(problem):
+    """V* as a nested list of Fractions, for the stored rows and cost and the exact value of the float γ."""
+    n, m = problem.shape
+    P, Q = marginals(problem.source.transitions), marginals(problem.target.transitions)
+    stop = np.zeros((n, m), bool) if problem.stop is None else problem.stop
+    pairs = [(x, y) for x in range(n) for y in range(m)]
+    choices = [[] if stop[x, y] else vertices(P[x], Q[y]) for x, y in pairs]
+    cost = [Fraction(float(problem.cost[x, y])) for x, y in pairs]
+    gamma = Fraction(problem.discount)
+    policy = [options[0] if options else {} for options in choices]
+    while True:
+        value = _evaluate_exactly(policy, cost, gamma, m)
+        whole = _on_one_denominator(value)
+        after = [
+            _first_best(now, options, whole, m) for now, options in zip(policy, choices, strict=True)
+        ]
+        if after == policy:
+            return [value[x * m : (x + 1) * m] for x in range(n)]
+        policy = after
+
+
+def exact_transport(p, q, value):
+    """min <π, value> over the couplings of two stored laws, as a Fraction."""
+    (left,), (right,) = marginals(sparse.csr_array([p])), marginals(sparse.csr_array([q]))
+    return min(
+        sum((Fraction(grains, GRAINS) * value[i][j] for (i, j), grains in plan.items()), Fraction(0))
+        for plan in vertices(left, right)
+    )
+
+
+def marginals(matrix) -> list[Marginal]:
+    """The rows of a matrix of exact probabilities, in grains."""
+    rows = []
+    for x in range(matrix.shape[0]):
+        inside = slice(matrix.indptr[x], matrix.indptr[x + 1])
+        entries = zip(matrix.indices[inside], matrix.data[inside], strict=True)
+        row = tuple((int(state), Fraction(float(p)) * GRAINS) for state, p in entries if p > 0)
+        assert all(grains.denominator == 1 for _, grains in row)
+        assert sum(grains for _, grains in row) == GRAINS
+        rows.append(tuple((state, int(grains)) for state, grains in row))
+    return rows
+
+
+@lru_cache(maxsize=4096)
+def vertices(p: Marginal, q: Marginal) -> list[Plan]:
+    """All vertices of the transport polytope of two marginals.
+
+    The support of a vertex is a forest. Taking off one leaf after the other shows that filling some sequence of cells as far as possible
+    gives it, and every such sequence gives a vertex.
+    """
+    found: set[tuple[tuple[tuple[int, int], int], ...]] = set()
+    seen = set()
+    open_ends = [(p, q, frozenset())]
+    while open_ends:
+        left, right, cells = open_ends.pop()
+        if cells in seen:
+            continue
+        seen.add(cells)
+        if not left:
+            found.add(tuple(sorted(cells)))
+            continue
+        for i, have in left:
+            for j, want in right:
+                moved = min(have, want)
+                open_ends.append((_less(left, i, moved), _less(right, j, moved), cells | {((i, j), moved)}))
+    return [dict(cells) for cells in sorted(found)]
+
+
+def _less(marginal: Marginal, state: int, moved: int) -> Marginal:
+    return tuple((k, grains - moved * (k == state)) for k, grains in marginal if k != state or grains > moved)
+
+
+def _first_best(now: Plan, options: list[Plan], value: list[int], m: int) -> Plan:
+    """The best option; the present one unless another is strictly better."""
+
+    def price(plan: Plan) -> int:
+        return sum(grains * value[i * m + j] for (i, j), grains in plan.items())
+
+    best = min(options, key=price, default=now)
+    return best if options and price(best) < price(now) else now
+
+
+def _evaluate_exactly(policy: list[Plan], cost: list[Fraction], gamma: Fraction, m: int) -> list[Fraction]:
+    """(I - γΠ) V = c, in whole numbers."""
+    size = len(cost)
+    unit = gamma.denominator * GRAINS
+    matrix = [[unit * (row == column) for column in range(size)] for row in range(size)]
+    for row, plan in enumerate(policy):
+        for (i, j), grains in plan.items():
+            matrix[row][i * m + j] -= gamma.numerator * grains
+    return [unit * v for v in solve_exactly(matrix, cost)]
+
+
+def solve_exactly(matrix: list[list[int]], right: list[Fraction]) -> list[Fraction]:
+    """Gaussian elimination without fractions (Bareiss 1968); pivots of a diagonally dominant matrix are not zero."""
+    size = len(right)
+    common = lcm(*(b.denominator for b in right))
+    rows = [[*row, int(b * common)] for row, b in zip(matrix, right, strict=True)]
+    before = 1
+    for k in range(size):
+        for i in range(k + 1, size):
+            for j in range(k + 1, size + 1):
+                rows[i][j] = (rows[i][j] * rows[k][k] - rows[i][k] * rows[k][j]) // before
+        before = rows[k][k]
+    found: list[Fraction] = [Fraction(0)] * size
+    for k in reversed(range(size)):
+        rest = rows[k][size] - sum(rows[k][j] * found[j] for j in range(k + 1, size))
+        found[k] = Fraction(rest) / rows[k][k]
+    return [v / common for v in found]
+
+
+def _on_one_denominator(value: list[Fraction]) -> list[int]:
+    common = lcm(*(v.denominator for v in value))
+    return [v.numerator * (common // v.denominator) for v in value]

@@ -1,0 +1,157 @@
+"""Hypothesis strategies: chains with everything that has ever been awkward, costs of any scale, problems of a bounded size."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy import sparse
+
+import bisimetric as bm
+
+TINY = (1e-12, 1e-17, 1e-200)  # kept; rounded away; far below any rounding
+SPECIAL_DISCOUNTS = (0.5, 0.95, 0.99, 0.999, 0.9999)
+
+discounts = st.one_of(st.floats(0.1, 0.9999), st.sampled_from(SPECIAL_DISCOUNTS))
+tame_discounts = st.one_of(st.floats(0.1, 0.99), st.sampled_from((0.5, 0.95, 0.99)))
+
+
+# ------------------------------------------------------------------ rows
+
+
+@st.composite
+def tied_rows(draw, n):
+    """Equal probabilities 1/k on k states, the rest exact zeros."""
+    states = draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=n))
+    row = np.zeros(n)
+    row[sorted(states)] = 1.0 / len(states)
+    return row
+
+
+@st.composite
+def deterministic_rows(draw, n):
+    """All mass on one state."""
+    return np.eye(n)[draw(st.integers(0, n - 1))]
+
+
+@st.composite
+def counted_rows(draw, n):
+    """Small whole weights: ties, zeros and sums that hit one another."""
+    weights = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n).filter(any))
+    return np.array(weights) / sum(weights)
+
+
+@st.composite
+def float_rows(draw, n):
+    """Like a draw from a Dirichlet law: no structure."""
+    weights = np.array(draw(st.lists(st.floats(1e-3, 1.0), min_size=n, max_size=n)))
+    return weights / weights.sum()
+
+
+@st.composite
+def tiny_rows(draw, n):
+    """Some probabilities are so small that they hardly count, or do not."""
+    row = draw(tied_rows(n)).copy()
+    for state in draw(st.sets(st.integers(0, n - 1), max_size=n)):
+        row[state] = max(row[state], draw(st.sampled_from(TINY)))
+    return row / row.sum()
+
+
+def rows(n, *, tiny=True):
+    """Any row of n probabilities."""
+    kinds = [tied_rows(n), deterministic_rows(n), counted_rows(n), float_rows(n)]
+    return st.one_of(*kinds, tiny_rows(n)) if tiny else st.one_of(*kinds)
+
+
+# ------------------------------------------------------------------ chains
+
+
+@st.composite
+def matrices(draw, n, *, tiny=True):
+    """A stochastic matrix: free rows, rows from a pool of two, absorbing states, or a cycle."""
+    kind = draw(st.sampled_from(("free", "free", "repeated", "absorbing", "periodic")))
+    if kind == "periodic":
+        return np.roll(np.eye(n), 1, axis=1)
+    if kind == "repeated":
+        pool = [draw(rows(n, tiny=tiny)) for _ in range(2)]
+        return np.array([draw(st.sampled_from(pool)) for _ in range(n)])
+    matrix = np.array([draw(rows(n, tiny=tiny)) for _ in range(n)])
+    if kind == "absorbing":
+        held = sorted(draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=n)))
+        matrix[held] = np.eye(n)[held]
+    return matrix
+
+
+def stored_with_zeros(matrix):
+    """A CSR array that stores every entry, zeros too."""
+    n, m = matrix.shape
+    return sparse.csr_array((matrix.ravel(), np.tile(np.arange(m), n), np.arange(0, n * m + 1, m)), shape=(n, m))
+
+
+@st.composite
+def chains(draw, *, max_states=3, min_states=1, tiny=True, reward=False, start=False):
+    """A chain, given dense, sparse, or sparse with its zeros stored."""
+    n = draw(st.integers(min_states, max_states))
+    matrix = draw(matrices(n, tiny=tiny))
+    form = draw(st.sampled_from((np.asarray, sparse.coo_array, stored_with_zeros)))
+    rewards = draw(st.lists(st.sampled_from((0.0, 0.5, 1.0, -2.0, 0.1)), min_size=n, max_size=n))
+    law = draw(st.one_of(st.integers(0, n - 1), rows(n, tiny=tiny)))
+    return bm.MarkovChain(form(matrix), reward=rewards if reward else None, start=law if start else None)
+
+
+# ------------------------------------------------------------------ costs and problems
+
+
+@st.composite
+def base_costs(draw, n, m):
+    """Costs in [0, 1] with zeros and ties."""
+    entries = st.one_of(st.sampled_from((0.0, 0.25, 0.5, 1.0)), st.floats(0.0, 1.0, allow_subnormal=False))
+    return np.array(draw(st.lists(entries, min_size=n * m, max_size=n * m))).reshape(n, m)
+
+
+scales = st.one_of(
+    st.just(1.0),
+    st.integers(-300, 300).map(lambda k: float(f"1e{k}")),
+    st.integers(-990, 990).map(lambda k: 2.0**k),
+)
+
+
+@st.composite
+def stop_masks(draw, n, m):
+    """Where the game stops; often nowhere."""
+    bits = st.lists(st.booleans(), min_size=n * m, max_size=n * m)
+    mask = draw(st.one_of(st.none(), bits))
+    return None if mask is None else np.array(mask).reshape(n, m)
+
+
+@st.composite
+def problems(draw, *, max_states=3, tiny=True, stop=True, start=False, gammas=discounts, scale=scales):
+    """Any problem of at most max_states × max_states pairs."""
+    source, target = (draw(chains(max_states=max_states, tiny=tiny, start=start)) for _ in range(2))
+    n, m = source.n_states, target.n_states
+    return bm.Problem(
+        source,
+        target,
+        discount=draw(gammas),
+        cost=draw(base_costs(n, m)) * draw(scale),
+        stop=draw(stop_masks(n, m)) if stop else None,
+    )
+
+
+def tame_problems(max_states=5, **options):
+    """Problems on which linear programs in floats can be trusted."""
+    return problems(max_states=max_states, tiny=False, gammas=tame_discounts, scale=st.just(1.0), **options)
+
+
+@st.composite
+def guesses(draw, problem):
+    """Any finite [n, m] array as a guess of the distances: close, zero, negative, huge, tiny."""
+    n, m = problem.shape
+    reach = float(problem.cost.max()) / (1.0 - problem.discount)
+    kind = draw(st.sampled_from(("inside", "zero", "cost", "any")))
+    if kind == "zero":
+        return np.zeros((n, m))
+    if kind == "cost":
+        return problem.cost.copy()
+    entries = st.floats(0.0, 1.0) if kind == "inside" else st.floats(allow_nan=False, allow_infinity=False)
+    values = np.array(draw(st.lists(entries, min_size=n * m, max_size=n * m))).reshape(n, m)
+    return values * reach if kind == "inside" else values

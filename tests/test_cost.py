@@ -1,0 +1,69 @@
+"""Ground costs by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric.errors import InvalidProblem
+
+
+def chain(n, **options):
+    """n absorbing states."""
+    return bm.MarkovChain(np.eye(n), **options)
+
+
+def test_reward_gap():
+    """|r - r'| for every pair; it is the default."""
+    source, target = chain(2, reward=[0, 3]), chain(3, reward=[1, -1, 3])
+    expected = [[1, 1, 3], [2, 4, 0]]
+    assert bm.cost.reward_gap(source, target).tolist() == expected
+    assert bm.Problem(source, target, discount=0.5).cost.tolist() == expected
+    assert repr(bm.cost.reward_gap) == "bisimetric.cost.reward_gap"
+
+
+def test_label_mismatch():
+    """1 where labels differ, whatever kind they are."""
+    source, target = chain(3, labels=["a", {"p", "q"}, 1]), chain(3, labels=[["p", "q"], "a", 1.0])
+    assert bm.cost.label_mismatch(source, target).tolist() == [[1, 0, 1], [0, 1, 1], [1, 1, 0]]
+
+
+@pytest.mark.parametrize(("metric", "expected"), [("euclidean", 5.0), ("cityblock", 7.0), ("sqeuclidean", 25.0)])
+def test_features(metric, expected):
+    """Distances between label vectors."""
+    cost = bm.cost.features(metric)(chain(1, labels=[(0.0, 0.0)]), chain(1, labels=[[3, 4]]))
+    assert cost.tolist() == [[expected]]
+    assert metric in repr(bm.cost.features(metric))
+
+
+def test_scalar_features():
+    """A number is a vector of one."""
+    cost = bm.cost.features()(chain(2, labels=[1, 2]), chain(1, labels=[5]))
+    assert cost.tolist() == [[4.0], [3.0]]
+
+
+@pytest.mark.parametrize(
+    ("cost", "source", "target", "message"),
+    [
+        (bm.cost.reward_gap, {}, {"reward": [1.0]}, "the source chain has no reward; give"),
+        (bm.cost.reward_gap, {"reward": [1.0]}, {}, "the target chain has no reward"),
+        (bm.cost.label_mismatch, {"labels": "a"}, {}, "the target chain has no labels"),
+        (bm.cost.features(), {}, {"labels": [1]}, "the source chain has no labels|not numeric"),
+        (bm.cost.features(), {"labels": "a"}, {"labels": [1]}, "labels of the source chain are not numeric"),
+        (bm.cost.features(), {"labels": [(1, 2)]}, {"labels": [1]}, "have 2 and 1 entries"),
+    ],
+)
+def test_chains_without_what_the_cost_needs(cost, source, target, message):
+    """The message names the chain and what it lacks."""
+    with pytest.raises(InvalidProblem, match=message):
+        bm.Problem(chain(1, **source), chain(1, **target), discount=0.5, cost=cost)
+
+
+def test_any_function_of_two_chains_is_a_cost():
+    """Callables are called with the chains and checked like arrays."""
+    source, target = chain(2), chain(1)
+    problem = bm.Problem(source, target, discount=0.5, cost=lambda a, b: np.full((a.n_states, b.n_states), 2.0))
+    assert problem.cost.tolist() == [[2.0], [2.0]]
+    with pytest.raises(InvalidProblem, match="expected no negative cost"):
+        bm.Problem(source, target, discount=0.5, cost=lambda a, b: np.full((2, 1), -1.0))
