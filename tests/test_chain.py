@@ -74,7 +74,6 @@ def test_whole_numbers_and_truth_values_are_probabilities():
         (sparse.csr_array((2, 2)), "row 0 of transitions sums to 0"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 def test_what_is_not_a_chain(matrix, message):
     """Every refusal says where and what."""
     with pytest.raises(InvalidChain, match=message):

@@ -45,8 +45,7 @@ def test_the_row_error_is_an_upper_bound(row):
     stored = [Fraction(p) for p in rows.matrix.toarray()[0]]
     total = sum(given)
     moved = sum(abs(p / total - q) for p, q in zip(given, stored, strict=True))
-    if total == 1 or not np.array_equal(rows.matrix.toarray()[0], row):
-        assert moved <= Fraction(float(rows.error[0]))
+    assert moved <= Fraction(float(rows.error[0]))
     assert rows.error[0] <= (len(row) + 4) * GRAIN
 
 
@@ -81,7 +80,7 @@ def test_sums_far_from_one_are_refused_by_name():
         exact_rows(matrix, "transitions", tol)
 
 
-@pytest.mark.parametrize(("dtype", "tol"), [(np.float32, 1e-6), (np.float16, 1e-6), (np.float64, 1e-9), (int, 1e-9)])
+@pytest.mark.parametrize(("dtype", "tol"), [(np.float32, 1e-6), (np.float64, 1e-9), (int, 1e-9)])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_single_precision_has_its_own_tolerance(dtype, tol, form):
     """float32 rows can't sum to one within 1e-9."""

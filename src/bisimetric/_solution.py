@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -81,18 +82,17 @@ class Solution:
     @property
     def distance(self) -> float:
         """The distance between the chains from their starts."""
-        return self._starts().value
+        return self._starts.value
 
     @property
     def interval(self) -> tuple[float, float]:
         """Certified bounds on `distance`."""
-        starts = self._starts()
-        return starts.lower, starts.upper
+        return self._starts.lower, self._starts.upper
 
     @property
     def coupling(self) -> Coupling:
         """The coupling whose value is `upper`'s proof: coupling[x, y] is the joint law of the successors."""
-        return Coupling(self.problem, self.witness, lambda: self._starts().law)
+        return Coupling(self.problem, self.witness, lambda: self._starts.law(self.problem.shape))
 
     @property
     def potentials(self) -> Potentials:
@@ -116,6 +116,7 @@ class Solution:
 
         save(self, path)
 
+    @cached_property
     def _starts(self) -> StartTransport:
         for role, chain in (("source", self.problem.source), ("target", self.problem.target)):
             if chain.start is None:

@@ -18,29 +18,35 @@ from bisimetric.kernels.layout import Rows
 
 
 class StartTransport(NamedTuple):
-    """The distance between the starts, its bounds and the joint law that attains it."""
+    """The distance between the starts, its bounds, and the joint law that attains it, cell by cell."""
 
     value: float
     lower: float
     upper: float
-    law: Floats  # [n, m]
+    sources: npt.NDArray[np.int64]  # [cells]
+    targets: npt.NDArray[np.int64]  # [cells]
+    weight: Floats  # [cells]
+
+    def law(self, shape: tuple[int, int]) -> Floats:
+        """The joint law as an [n, m] array."""
+        law = np.zeros(shape)
+        law[self.sources, self.targets] = self.weight
+        return law
 
 
 def between_starts(certificate: Certificate, source: Floats, target: Floats) -> StartTransport:
     """Transport between two initial laws at the certified distances."""
-    law = np.zeros(certificate.value.shape)
     xs, ys = np.flatnonzero(source), np.flatnonzero(target)
     if len(xs) == 1 and len(ys) == 1:
         pair = xs[0], ys[0]
-        law[pair] = 1.0
         value, low, high = (bound[pair].item() for bound in (certificate.value, certificate.lower, certificate.upper))
-        return StartTransport(value, low, high, law)
+        return StartTransport(value, low, high, xs, ys, np.ones(1))
     below = _transport(certificate.lower, source, target)
     above = _transport(certificate.upper, source, target)
     best = _transport(certificate.value, source, target)
-    law[xs[best.left], ys[best.right]] = best.weight
     lower, upper = max(below.lower, 0.0), above.upper
-    return StartTransport(float(np.clip(best.upper, lower, upper)), lower, upper, law)
+    value = float(np.clip(best.upper, lower, upper))
+    return StartTransport(value, lower, upper, xs[best.left], ys[best.right], best.weight)
 
 
 class _Transport(NamedTuple):

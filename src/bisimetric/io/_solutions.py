@@ -157,6 +157,8 @@ def _witness(fields: Fields, problem: Problem) -> StoredWitness:
     weight = fields.floats("weight", None, least=0.0)
     left, right = (fields.whole(key, len(weight)) for key in ("left", "right"))
     indptr = fields.offsets("indptr", n * m, len(weight))
+    if problem.stop is not None and np.diff(indptr)[problem.stop.ravel()].any():
+        raise FileFormatError(f"{fields.place} couples the successors of a pair at which the game stops")
     for x in range(n):
         a, b = indptr[x * m], indptr[(x + 1) * m]
         limit = np.repeat(sizes_y, np.diff(indptr[x * m : (x + 1) * m + 1]))
