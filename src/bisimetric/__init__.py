@@ -17,11 +17,12 @@ from bisimetric._solution import Solution, Status, Step
 from bisimetric._solve import solve
 from bisimetric._version import __version__
 from bisimetric.io import load, save
-from bisimetric.solvers import PolicyIteration
+from bisimetric.solvers import LinearProgram, PolicyIteration, ValueIteration
 
 __all__ = [
     "Certificate",
     "Coupling",
+    "LinearProgram",
     "MarkovChain",
     "PolicyIteration",
     "Potentials",
@@ -29,6 +30,7 @@ __all__ = [
     "Solution",
     "Status",
     "Step",
+    "ValueIteration",
     "__version__",
     "as_chain",
     "certify",

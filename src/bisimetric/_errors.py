@@ -52,6 +52,10 @@ class NotEnoughMemory(BisimetricError, MemoryError):
     """The memory estimate exceeds what is available; nothing was allocated."""
 
 
+class SolverFailed(BisimetricError, RuntimeError):
+    """A solver that this package calls gave no answer; nothing was computed."""
+
+
 class ToleranceNotReached(BisimetricError, RuntimeError):
     """An explicit tolerance was missed; `solution` holds the certified interval that was reached."""
 

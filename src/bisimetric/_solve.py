@@ -23,9 +23,7 @@ from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._stochastic import Floats, real_array
 from bisimetric.solvers import Iterate, PolicyIteration, Solver
-
-PATIENCE = 12  # steps without progress before the loop says STALLED
-PROGRESS = 0.9  # of the best gap: anything less is progress
+from bisimetric.solvers.base import PROGRESS
 
 
 def solve(
@@ -99,12 +97,13 @@ class _Run:
         start = None if guess is None else scaled_guess(self._bellman, guess)
         self._accept(self._solver.init(self._bellman, start))
         best, idle = math.inf, 0
+        patience = self._solver.patience(self._problem.discount)
         while True:
             gap = self._iterate.gap
             if gap <= self._tol * float(np.abs(self._iterate.value).max()) and self._certified():
                 return Status.SOLVED
             best, idle = (gap, 0) if gap < PROGRESS * best else (best, idle + 1)
-            if idle >= PATIENCE:
+            if idle >= patience:
                 return Status.STALLED
             if len(self._history) >= self._max_steps:
                 return Status.STEP_LIMIT

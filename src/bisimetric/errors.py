@@ -11,6 +11,7 @@ from bisimetric._errors import (
     MissingStart,
     NotEnoughMemory,
     SolveInterrupted,
+    SolverFailed,
     ToleranceNotReached,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "MissingStart",
     "NotEnoughMemory",
     "SolveInterrupted",
+    "SolverFailed",
     "ToleranceNotReached",
 ]

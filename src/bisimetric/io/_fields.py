@@ -59,6 +59,13 @@ class Fields:
             raise FileFormatError(f"{self.name(key)} is {kind_of(node)}, expected {wanted}")
         return node
 
+    def number(self, key: str) -> float:
+        """One number, whole or not."""
+        try:
+            return float(self.of_kind(key, float, int))
+        except OverflowError:
+            raise FileFormatError(f"{self.name(key)} is too large") from None
+
     def inside(self, key: str, known: tuple[str, ...]) -> Fields:
         """The object in a field."""
         return Fields(self.get(key), self.name(key), known)
@@ -121,9 +128,10 @@ class Fields:
             if len(row) != len(rows[0]):
                 raise FileFormatError(f"{where} has {len(row)} entries, expected {len(rows[0])} as in row 0")
         try:
-            return np.array(node, DTYPES[kind], ndmin=ndim)
+            array: npt.NDArray[Any] = np.array(node, DTYPES[kind])
         except OverflowError:
             raise FileFormatError(f"{self.name(key)} holds a number that is too large") from None
+        return array if rows else array.reshape(0, 0)
 
 
 def kind_of(node: object) -> str:

@@ -69,6 +69,8 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
     try:
         with open(temporary, "xb") as file:
             write(file)
+            if file.tell() > SIZE_LIMIT:
+                raise FileFormatError(f"has {file.tell()} bytes when written, expected at most {SIZE_LIMIT}")
             file.flush()
             os.fsync(file.fileno())
         if path.exists():

@@ -53,16 +53,18 @@ class _Array(NamedTuple):
 
 def write(file: IO[bytes], document: Document) -> None:
     """Write the document as a zip archive."""
-    meta, arrays = without_arrays(document)
-    size = sum(array.nbytes for array in arrays.values())
+    rest, arrays = without_arrays(document)
+    meta = io.BytesIO()
+    _json.write(meta, rest)
+    size = meta.tell() + sum(HEADER_LENGTH + array.nbytes for array in arrays.values())
     if size > SIZE_LIMIT:
         raise FileFormatError(
             f"needs {_memory.in_words(size)}, a file holds at most {_memory.in_words(SIZE_LIMIT)}; "
             "save the arrays that you need with numpy.save"
         )
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
-        with archive.open(META, "w") as member:
-            _json.write(member, meta)
+        with archive.open(META, "w", force_zip64=True) as member:  # writestr would add the time
+            member.write(meta.getvalue())
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 member.write(_header(array))
@@ -78,10 +80,14 @@ def _header(array: Stream) -> bytes:
 
 def read(file: IO[bytes], size: int, array_names: Collection[str]) -> Document:
     """The document in an archive of `size` bytes, which may hold arrays of these names."""
-    _check_directory(file, size)
+    count = _checked_directory(file, size)
     with _damage("the archive"):
         archive = zipfile.ZipFile(file)
     with archive:
+        if len(archive.infolist()) != count:
+            raise FileFormatError(
+                f"lists {len(archive.infolist())} members instead of {count}: it is damaged; copy or save it again"
+            )
         members = _checked_members(archive, size, {META, *(f"{name}.npy" for name in array_names)})
         if META not in members:
             raise FileFormatError(
@@ -110,8 +116,8 @@ def _damage(what: str) -> Iterator[None]:
         raise FileFormatError(f"{what} is damaged: {error or type(error).__name__}; copy or save it again") from None
 
 
-def _check_directory(file: IO[bytes], size: int) -> None:
-    """Refuse a huge list of members before zipfile reads it, by the archive's end record or its 64-bit twin."""
+def _checked_directory(file: IO[bytes], size: int) -> int:
+    """How many members the end record counts; a huge list of them, by this record or its 64-bit twin, is refused."""
     file.seek(max(0, size - 98))
     tail = file.read(98).rjust(98, b"\0")
     end, locator, end64 = tail[-22:], tail[-42:-22], tail[:-42]
@@ -119,11 +125,12 @@ def _check_directory(file: IO[bytes], size: int) -> None:
         raise FileFormatError(
             "does not end as a zip archive does: it is cut off, or not an .npz file at all; copy or save it again"
         )
-    length = struct.unpack_from("<L", end, 12)[0]
+    count, length = struct.unpack_from("<HL", end, 10)
     if locator.startswith(b"PK\6\7"):
         length = max(length if length < 2**32 - 1 else 0, struct.unpack_from("<Q", end64, 40)[0])
     if length > DIRECTORY_LIMIT:
         raise FileFormatError(f"lists {length} bytes of members, expected at most {DIRECTORY_LIMIT}")
+    return int(count)
 
 
 def _checked_members(archive: zipfile.ZipFile, size: int, expected: Collection[str]) -> dict[str, zipfile.ZipInfo]:

@@ -71,7 +71,7 @@ def solution_from(fields: Fields) -> Solution:
     if not ((claimed.lower <= claimed.value) & (claimed.value <= claimed.upper)).all():
         raise FileFormatError("value is not between lower and upper everywhere")
     priced = fields.floats("priced", *problem.shape)
-    scale = float(fields.of_kind("scale", float, int))
+    scale = fields.number("scale")
     witness = _witness(fields.inside("witness", WITNESS_KEYS), problem)
     return Solution(
         problem,
@@ -113,7 +113,7 @@ def _problem(fields: Fields) -> Problem:
         problem = Problem(
             source,
             target,
-            discount=fields.of_kind("discount", float, int),
+            discount=fields.number("discount"),
             cost=fields.floats("cost", *shape),
             stop=fields.mask("stop", *shape) if fields.has("stop") else None,
         )

@@ -1,8 +1,12 @@
 """The solvers, by name. Adding one is a file here and a line below."""
 
+from typing import Any
+
 from bisimetric.solvers.base import Iterate, Solver
+from bisimetric.solvers.linear_program import LinearProgram
 from bisimetric.solvers.policy_iteration import PolicyIteration
+from bisimetric.solvers.value_iteration import ValueIteration
 
-ALL: dict[str, type[Solver]] = {solver.name: solver for solver in (PolicyIteration,)}  # type: ignore[type-arg]
+ALL: dict[str, type[Solver[Any]]] = {solver.name: solver for solver in (PolicyIteration, ValueIteration, LinearProgram)}
 
-__all__ = ["ALL", "Iterate", "PolicyIteration", "Solver"]
+__all__ = ["ALL", "Iterate", "LinearProgram", "PolicyIteration", "Solver", "ValueIteration"]

@@ -9,6 +9,9 @@ from bisimetric._bellman import Bellman
 from bisimetric._coupling import Witness
 from bisimetric._stochastic import Floats
 
+PATIENCE = 12  # steps without progress before a solve has stalled, for solvers that converge fast
+PROGRESS = 0.9  # of the best gap: anything less is progress
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Iterate:
@@ -41,3 +44,7 @@ class Solver(Generic[State]):
     def step(self, bellman: Bellman, iterate: State) -> State:
         """The next iterate."""
         raise NotImplementedError
+
+    def patience(self, discount: float) -> int:
+        """Steps without progress before the loop says STALLED."""
+        return PATIENCE
