@@ -140,9 +140,7 @@ def exact_distances(problem):
     while True:
         value = _evaluate_exactly(policy, cost, gamma, m)
         whole = _on_one_denominator(value)
-        after = [
-            _first_best(now, options, whole, m) for now, options in zip(policy, choices, strict=True)
-        ]
+        after = [_first_best(now, options, whole, m) for now, options in zip(policy, choices, strict=True)]
         if after == policy:
             return [value[x * m : (x + 1) * m] for x in range(n)]
         policy = after

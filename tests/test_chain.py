@@ -160,7 +160,11 @@ def test_normalised_rescales_rows():
     assert chain.labels == ("x", "y")
     extreme = bm.MarkovChain.normalised([[1e300, 0, 1e300], [1e-300, 1e-300, 0], [0, 0, 1.7e308]])
     assert extreme.transitions.toarray().tolist() == [[0.5, 0, 0.5], [0.5, 0.5, 0], [0, 0, 1]]
-    for bad, message in (([[1, 0], [0, 0]], "row 1 .*all zero"), ([[2, -1], [0, 1]], "is -1"), (np.zeros((2, 2)), "row 0")):
+    for bad, message in (
+        ([[1, 0], [0, 0]], "row 1 .*all zero"),
+        ([[2, -1], [0, 1]], "is -1"),
+        (np.zeros((2, 2)), "row 0"),
+    ):
         with pytest.raises(InvalidChain, match=message):
             bm.MarkovChain.normalised(bad)
 

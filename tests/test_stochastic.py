@@ -76,7 +76,9 @@ def test_long_rows():
 def test_sums_far_from_one_are_refused_by_name():
     """The message names the row, its sum, the tolerance and the remedy."""
     matrix, tol = as_csr([[0.5, 0.5], [0.5, 0.48]], "transitions")
-    with pytest.raises(InvalidChain, match=r"row 1 of transitions sums to 0\.98, expected 1 within 1e-09; .*normalised"):
+    with pytest.raises(
+        InvalidChain, match=r"row 1 of transitions sums to 0\.98, expected 1 within 1e-09; .*normalised"
+    ):
         exact_rows(matrix, "transitions", tol)
 
 

@@ -155,9 +155,7 @@ def test_shortest_path_mixes_with_the_walk(weight):
     assert np.array_equal(four_rooms("p4", shortest_path=weight).reward, walk.reward)
 
 
-@pytest.mark.parametrize(
-    ("side", "n_states"), [(2, 8), (10, 104), (20, 404), (32, 1028), (55, 3029), (100, 10004)]
-)
+@pytest.mark.parametrize(("side", "n_states"), [(2, 8), (10, 104), (20, 404), (32, 1028), (55, 3029), (100, 10004)])
 def test_scalable_state_counts(side, n_states):
     """Room cells side², and four doors; everything is connected."""
     chain = four_rooms(side=side)
@@ -234,9 +232,7 @@ def test_odd_side_has_larger_rooms_south_and_east():
 def test_door_cost_and_shortest_path_on_the_scalable_layout():
     """Both variants apply there too."""
     chain = four_rooms(side=8, door_cost=True, shortest_path=0.5)
-    assert np.flatnonzero(chain.reward == -1).tolist() == [
-        x for x, label in enumerate(chain.labels) if label == "door"
-    ]
+    assert np.flatnonzero(chain.reward == -1).tolist() == [x for x, label in enumerate(chain.labels) if label == "door"]
     assert chain.transitions.max() >= 0.5
 
 
@@ -249,9 +245,7 @@ def test_small_four_rooms():
         assert [cells(chain)[x] for x in np.flatnonzero(chain.reward)] == where
         assert set(chain.reward) == {0, 1}
         assert np.flatnonzero(chain.start).tolist() == [0]
-    assert np.array_equal(
-        small_four_rooms("a").transitions.toarray(), small_four_rooms("b").transitions.toarray()
-    )
+    assert np.array_equal(small_four_rooms("a").transitions.toarray(), small_four_rooms("b").transitions.toarray())
     assert [cells(chain)[x] for x in (5, 8, 9, 12)] == [(1, 1), (1, 4), (2, 1), (3, 1)]
 
 

@@ -1,0 +1,167 @@
+"""Chains and solutions that files must hold exactly, and what the tests of files share."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from functools import cache
+from io import BytesIO
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric import environments, errors
+
+SUFFIXES = ("npz", "json")
+AWKWARD_NAMES = ('a,b;"c"\t', "<script>alert('1')</script>", "Zürich\n東京 \U0001f600", "\x00\x1b[31m\u2028 \udc80")
+
+
+@cache
+def chains():
+    """Chains with every optional part, by name."""
+    third = np.full((3, 3), 1 / 3)
+    return {
+        "bare": bm.MarkovChain([[1.0]]),
+        "inexact rows": bm.MarkovChain(third, reward=[0.1, -0.0, 1e300]),
+        "all parts": bm.MarkovChain(
+            np.roll(np.eye(4), 1, axis=1),
+            reward=[1.5, 5e-324, -1e-300, 0.1],
+            start=[0.1, 0.2, 0.3, 0.4],
+            names=AWKWARD_NAMES,
+            labels=["", True, -7, (0.1, "x", False, 10**25)],
+        ),
+        "odd labels": bm.MarkovChain(third, labels=[math.inf, (-math.inf, -0.0), ()], start="2"),
+        "halves of a pair": bm.MarkovChain(np.eye(2), names=["\ud83d\ude00", "\U0001f600"], start="\U0001f600"),
+        "sparse": environments.random_sparse_chain(60, 5, seed=1),
+        "rooms": bm.as_chain("four-rooms:p1"),
+    }
+
+
+@cache
+def solutions():
+    """Solutions of every kind of problem, by name."""
+    third = chains()["inexact rows"].with_start([0.2, 0.3, 0.5])
+    ring = chains()["all parts"]
+    cost = np.arange(12.0).reshape(3, 4) / 7
+    stop = cost > 1.2
+    mixed = bm.Problem(third, ring, discount=0.9, cost=cost)
+    return {
+        "n ≠ m": bm.solve(mixed),
+        "stop": bm.solve(bm.Problem(third, ring, discount=0.9, cost=cost, stop=stop)),
+        "stop everywhere": bm.solve(bm.Problem(third, ring, discount=0.9, cost=cost, stop=cost >= 0)),
+        "normalised": bm.solve(bm.Problem(third, ring, discount=0.3, cost=cost, normalised=True)),
+        "no discount": bm.solve(bm.Problem(third, ring, discount=0, cost=cost, stop=stop, normalised=True)),
+        "zero cost": bm.solve(bm.Problem(third, ring, discount=0.9, cost=0 * cost)),
+        "tiny cost": bm.solve(bm.Problem(third, ring, discount=0.9, cost=1e-310 * cost)),
+        "huge cost": bm.solve(bm.Problem(third, ring, discount=0.99, cost=1e300 * cost)),
+        "one state": bm.solve(bm.Problem(chains()["bare"], third, discount=0.5, cost=[[1, 2, 0]])),
+        "step limit": bm.solve(mixed, max_steps=1, tol=1e-14, throw=False),
+        "interrupted": _interrupted(mixed),
+        "proved zeros": bm.distance("four-rooms:p1", "four-rooms:p1", discount=0.95),
+        "rooms": bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95),
+    }
+
+
+def _interrupted(problem):
+    def stop(step):
+        raise KeyboardInterrupt
+
+    return bm.solve(problem, on_step=stop, throw=False)
+
+
+def assert_same_chain(one, other):
+    """Every part agrees to the last bit, in type and in kind."""
+    for part in ("indptr", "indices", "data"):
+        assert_same_array(getattr(one.transitions, part), getattr(other.transitions, part))
+    assert one.transitions.shape == other.transitions.shape
+    for part in ("reward", "start", "row_error"):
+        a, b = getattr(one, part), getattr(other, part)
+        assert (a is None) == (b is None), part
+        if a is not None:
+            assert_same_array(a, b)
+            assert not b.flags.writeable
+    assert one.names == other.names
+    assert repr(one.labels) == repr(other.labels)  # which tells 1, 1.0 and True apart
+
+
+def assert_same_solution(one, other):
+    """Everything stored agrees to the last bit, and so does what is computed from it."""
+    assert_same_chain(one.problem.source, other.problem.source)
+    assert_same_chain(one.problem.target, other.problem.target)
+    assert_same_array(one.problem.cost, other.problem.cost)
+    assert (one.problem.stop is None) == (other.problem.stop is None)
+    if one.problem.stop is not None:
+        assert_same_array(one.problem.stop, other.problem.stop)
+    for part in ("discount", "normalised"):
+        assert getattr(one.problem, part) == getattr(other.problem, part)
+    assert other.problem.normalised is one.problem.normalised
+    for part in ("value", "lower", "upper", "priced"):
+        assert_same_array(getattr(one, part), getattr(other, part))
+    for part in ("solver", "status", "history", "scale", "gap", "relative_gap"):
+        assert getattr(one, part) == getattr(other, part), part
+    assert repr(one) == repr(other)
+    assert (one.coupling.matrix() != other.coupling.matrix()).nnz == 0
+    n, m = one.problem.shape
+    for pair in ((0, 0), (n - 1, m - 1), (n // 2, m // 3)):
+        for a, b in zip(one.potentials[pair], other.potentials[pair], strict=True):
+            assert_same_array(a, b)
+    if one.problem.source.start is not None and one.problem.target.start is not None:
+        assert one.distance == other.distance
+        assert one.interval == other.interval
+        assert repr(one.explain()) == repr(other.explain())
+
+
+def assert_same_array(one, other):
+    """Same type, shape and bits."""
+    assert one.dtype == other.dtype
+    assert one.shape == other.shape
+    assert np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes()
+
+
+def refusal(path):
+    """The one line with which `load` refuses a file."""
+    with pytest.raises(errors.FileFormatError) as caught:
+        bm.load(path)
+    message = str(caught.value)
+    assert message.isprintable()
+    assert path.name in message
+    assert caught.value.__cause__ is None
+    return message
+
+
+def as_bytes(obj, suffix, folder):
+    """What `save` writes."""
+    path = folder / f"sample.{suffix}"
+    bm.save(obj, path)
+    return path.read_bytes()
+
+
+def members(data):
+    """The members of an archive, by name."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def archive(contents, **options):
+    """An archive with these (name, bytes) members; names may repeat."""
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w", options.pop("compression", zipfile.ZIP_DEFLATED), **options) as written:
+        for name, data in contents.items() if isinstance(contents, dict) else contents:
+            written.writestr(name, data)
+    return file.getvalue()
+
+
+def npy(array, **options):
+    """An array as numpy writes it."""
+    file = BytesIO()
+    np.save(file, array, **options)
+    return file.getvalue()
+
+
+def edited(data, edit):
+    """JSON text whose document went through `edit`."""
+    document = json.loads(data)
+    edit(document)
+    return json.dumps(document).encode()

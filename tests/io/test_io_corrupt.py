@@ -1,0 +1,388 @@
+"""Reading: every kind of broken or hostile file is refused in one line, before anything is allocated."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import warnings
+import zipfile
+
+import numpy as np
+import pytest
+from io_samples import SUFFIXES, archive, as_bytes, chains, members, npy, refusal, solutions
+
+import bisimetric as bm
+from bisimetric import errors
+
+CENTRAL, LOCAL = b"PK\1\2", b"PK\3\4"
+
+
+@pytest.fixture
+def good(tmp_path):
+    """The members of a valid archive."""
+    return members(as_bytes(chains()["all parts"], "npz", tmp_path))
+
+
+def _refused(tmp_path, data, suffix="npz"):
+    path = tmp_path / f"bad.{suffix}"
+    path.write_bytes(data)
+    return refusal(path)
+
+
+def _patched(data, name, field, layout, value):
+    """An archive whose directory says something else about a member."""
+    at = data.rindex(name.encode(), 0, data.rindex(b"PK\5\6")) - 46
+    assert data[at : at + 4] == CENTRAL
+    changed = bytearray(data)
+    struct.pack_into(layout, changed, at + field, value)
+    return bytes(changed)
+
+
+# ------------------------------------------------------------------ not a file
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_is_not_a_file_is_refused_without_waiting(suffix, tmp_path):
+    """Missing files, folders, pipes, devices, dangling and circular links."""
+    path = tmp_path / f"a.{suffix}"
+    assert "no such file" in refusal(path)
+    path.mkdir()
+    assert "is a folder" in refusal(path)
+    path.rmdir()
+    os.mkfifo(path)
+    assert "is a pipe or device" in refusal(path)
+    for target, said in (("/dev/zero", "is a pipe or device"), ("nowhere", "no such file"), (path, "cannot be read")):
+        path.unlink()
+        path.symlink_to(target)
+        assert said in refusal(path)
+    path.unlink()
+    path.write_bytes(b"")
+    assert "is empty" in refusal(path)
+    assert "Not a directory" in refusal(path / f"b.{suffix}")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_file_beyond_the_limit_is_not_read(suffix, tmp_path):
+    """Five sparse gigabytes that take no room on the disk."""
+    path = tmp_path / f"a.{suffix}"
+    path.touch()
+    os.truncate(path, 5 * 2**30)
+    assert "expected at most 4294967296" in refusal(path)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_no_memory_is_an_error_of_its_own(suffix, tmp_path, monkeypatch):
+    """The file may be fine; nothing is allocated."""
+    bm.save(chains()["rooms"], tmp_path / f"a.{suffix}")
+    monkeypatch.setattr("bisimetric._memory.available_bytes", lambda: 1000)
+    with pytest.raises(errors.NotEnoughMemory, match=rf"a\.{suffix}: reading it needs about"):
+        bm.load(tmp_path / f"a.{suffix}")
+
+
+@pytest.mark.parametrize("where", ["bisimetric.io._json.json.loads", "bisimetric.io._save_load.chain_from"])
+def test_running_out_of_memory_is_that_error_too(where, tmp_path, monkeypatch):
+    """Should an estimate fall short."""
+
+    def fail(*args, **kwargs):
+        raise MemoryError
+
+    bm.save(chains()["rooms"], tmp_path / "a.npz")
+    monkeypatch.setattr(where, fail)
+    with pytest.raises(errors.NotEnoughMemory, match=r"a\.npz"):
+        bm.load(tmp_path / "a.npz")
+
+
+# ------------------------------------------------------------------ JSON
+
+
+BAD_TEXT = {
+    "binary": (b"\x80\x81\x82", "byte 0 is not UTF-8"),
+    "utf-16": ('{"transitions": [[1]]}'.encode("utf-16"), "is not UTF-8"),
+    "a zip": (b"PK\3\4\n\0\0\0\0\0", "is not JSON"),
+    "spaces": (b"   ", "is not JSON: Expecting value at line 1, column 4"),
+    "cut off": (b'{"transitions": [[0.5,', "is not JSON"),
+    "two values": (b"{} {}", "is not JSON: Extra data"),
+    "a list": (b"[1, 2]", "holds a list, expected an object"),
+    "a text": (b'"x"', "holds text"),
+    "null": (b"null", "holds null"),
+    "an empty object": (b"{}", "format is None"),
+    "NaN": (b'{"transitions": [[NaN]]}', "holds NaN"),
+    "Infinity": (b'{"transitions": [[1]], "reward": [-Infinity]}', "holds -Infinity"),
+    "overflow": (b'{"transitions": [[1]], "reward": [1e999]}', "reward[0] is inf, expected a finite number"),
+    "same key": (b'{"transitions": [[1]], "reward": [1], "reward": [2]}', "the key 'reward' occurs twice"),
+    "same key inside": (b'{"transitions": {"shape": [1, 1], "shape": [2, 2]}}', "the key 'shape' occurs twice"),
+    "deep lists": (b"[" * 100_000, "nested too deeply"),
+    "deep objects": (b'{"a":' * 100_000, "nested too deeply"),
+    "deep transitions": (b'{"transitions": ' + b"[" * 500 + b"]" * 500 + b"}", "transitions[0][0] is a list"),
+    "deep labels": (
+        b'{"transitions": [[1]], "labels": [' + b"[" * 500 + b"]" * 500 + b"]}", "labels[0] holds a list",
+    ),
+    "long number": (b'{"transitions": [[' + b"1" * 10_000 + b"]]}", "number that is too long"),
+    "long message": (b'{"transitions": [[1]], "format": "' + b"x" * 10_000 + b'"}', "…"),
+    "a line break": (b'{"transitions": [[1]], "names": ["a\\nb"], "start": "c"}', "known names begin a\\nb"),
+    "control characters": (b'{"transitions": [[1]], "\\u001b[31m": 1}', "unknown key"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_TEXT)
+def test_bad_json_is_refused(case, tmp_path):
+    """Text that is not JSON, or not this JSON."""
+    data, said = BAD_TEXT[case]
+    message = _refused(tmp_path, data, "json")
+    assert said in message
+    assert len(message) < 1000 + len(str(tmp_path))
+
+
+def test_texts_among_numbers_do_not_multiply(tmp_path):
+    """numpy would store a long text as often as there are entries: 2 MB of JSON would take 400 GB."""
+    data = b'{"transitions": [[1]], "reward": ["' + b"x" * 10**6 + b'"' + b", 0" * 10**5 + b"]}"
+    assert "reward[0] is text" in _refused(tmp_path, data, "json")
+
+
+def test_memory_for_json_is_estimated_from_what_it_holds(tmp_path, monkeypatch):
+    """A million empty lists take thirty times the memory of their text."""
+    monkeypatch.setattr("bisimetric._memory.available_bytes", lambda: 50 * 10**6)
+    (tmp_path / "a.json").write_bytes(b"[" + b"[]," * 10**6 + b"0]")
+    with pytest.raises(errors.NotEnoughMemory, match=r"save it as \.npz"):
+        bm.load(tmp_path / "a.json")
+    (tmp_path / "a.json").write_bytes(b'"' + b"x" * 3 * 10**6 + b'"')
+    assert "holds text" in refusal(tmp_path / "a.json")
+
+
+# ------------------------------------------------------------------ archives
+
+
+@pytest.mark.parametrize("kind", ["chain", "solution"])
+def test_every_truncation_is_refused(kind, tmp_path):
+    """At every eleventh byte, and the last ones."""
+    sample = chains()["all parts"] if kind == "chain" else solutions()["n ≠ m"]
+    data = as_bytes(sample, "npz", tmp_path)
+    for length in [*range(1, len(data), 11), *range(len(data) - 30, len(data))]:
+        assert "does not end as a zip archive does" in _refused(tmp_path, data[:length])
+
+
+def test_every_flipped_bit_in_the_data_is_noticed(tmp_path):
+    """Flips in a compressed member break the stream, the checksum or the directory's word on it."""
+    data = as_bytes(chains()["sparse"], "npz", tmp_path)
+    with zipfile.ZipFile(tmp_path / "sample.npz") as file:
+        info = file.getinfo("transitions.data.npy")
+    begin = info.header_offset + 30 + len(info.filename) + 20
+    for at in range(begin, begin + info.compress_size, 7):
+        flipped = bytearray(data)
+        flipped[at] ^= 1 << at % 8
+        assert "bad.npz" in _refused(tmp_path, bytes(flipped))
+
+
+@pytest.mark.parametrize("data", [b"x", b"x" * 200, b"{}", b"PK\5\6" + bytes(18), b"PK\5\6" + b"\xff" * 16 + b"\0\0"])
+def test_what_is_not_an_archive_is_refused(data, tmp_path):
+    """Other bytes, an empty archive, an end record that points nowhere."""
+    assert "bad.npz" in _refused(tmp_path, data)
+
+
+def test_an_archive_of_plain_arrays_is_refused_with_a_hint(tmp_path):
+    """What numpy.savez writes has no meta.json."""
+    np.savez(tmp_path / "bad.npz", transitions=np.eye(2))
+    assert "which no chain and no solution has" in refusal(tmp_path / "bad.npz")
+    np.savez(tmp_path / "bad.npz", reward=np.ones(2))
+    assert "MarkovChain(...) takes arrays" in refusal(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize(
+    "name", ["../reward.npy", "/reward.npy", "a/reward.npy", "reward.npy^.txt", "REWARD.npy", "reward", "x.npy", " "]
+)
+def test_other_member_names_are_refused(name, good, tmp_path):
+    """Nothing is ever extracted, but names that lead elsewhere have no business here."""
+    data = archive([*good.items(), (name, good["reward.npy"])])
+    assert "has a member" in _refused(tmp_path, data.replace(b"reward.npy^", b"reward.npy\0"))
+
+
+def test_a_member_twice_is_refused(good, tmp_path):
+    """Two readers could disagree on which one counts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zipfile's own word on it
+        data = archive([*good.items(), ("reward.npy", good["reward.npy"])])
+    assert "two members 'reward.npy'" in _refused(tmp_path, data)
+
+
+def test_an_array_given_twice_is_refused(good, tmp_path):
+    """Once in meta.json and once as a member."""
+    meta = good["meta.json"].replace(b'"version": 1', b'"version": 1, "reward": [0, 0, 0, 0]')
+    assert "both in meta.json and" in _refused(tmp_path, archive(good | {"meta.json": meta}))
+
+
+def test_an_array_without_a_place_is_refused(good, tmp_path):
+    """meta.json has something else where the array belongs."""
+    meta = good["meta.json"].replace(b'"shape": [4, 4]', b'"shape": [4, 4]').replace(b'"transitions": {', b'"x": {')
+    text = meta.replace(b'"version": 1', b'"version": 1, "transitions": 3')
+    assert "meta.json has no object at transitions" in _refused(tmp_path, archive(good | {"meta.json": text}))
+
+
+@pytest.mark.parametrize(("meta", "said"), [(b"[]", "is not an object"), (b"{", "is not JSON"), (b"", "is not JSON")])
+def test_bad_meta_is_refused(meta, said, good, tmp_path):
+    """meta.json is JSON from outside like any other."""
+    assert said in _refused(tmp_path, archive(good | {"meta.json": meta}))
+
+
+def test_the_solution_s_arrays_do_not_fit_a_chain(good, tmp_path):
+    """Known names, but not of this format."""
+    assert "unknown key 'value'" in _refused(tmp_path, archive(good | {"value.npy": good["reward.npy"]}))
+
+
+def test_a_missing_array_is_said(good, tmp_path):
+    """By its place in the document."""
+    del good["transitions.indices.npy"]
+    assert "transitions.indices is missing" in _refused(tmp_path, archive(good))
+
+
+class _Bomb:
+    """Goes off when unpickled."""
+
+    def __reduce__(self):
+        return os.abort, ()
+
+
+def test_pickles_are_never_opened(good, tmp_path):
+    """Object arrays, pickles under an honest header, and bare pickles."""
+    bomb = npy(np.array([_Bomb()], object), allow_pickle=True)
+    assert "never read" in _refused(tmp_path, archive(good | {"reward.npy": bomb}))
+    disguised = npy(np.zeros(4))[:128] + pickle.dumps(_Bomb()).ljust(32)
+    assert "bad.npz: " in _refused(tmp_path, archive(good | {"reward.npy": disguised, "start.npy": bomb}))
+    assert "never read" in _refused(tmp_path, archive(good | {"reward.npy": pickle.dumps(_Bomb())}))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros(4, np.float32), np.zeros(4, ">f8"), np.zeros(4, np.complex128), np.zeros(4, "U3"), np.zeros(4, "S3"),
+        np.zeros(4, np.uint64), np.zeros(4, "M8[s]"), np.zeros((1, 4, 1)), np.float64(1.0), np.zeros(4, [("a", "<f8")]),
+        np.asfortranarray(np.zeros((2, 2))),
+    ],
+    ids=lambda array: f"{array.dtype.str}{array.ndim}",
+)  # fmt: skip
+def test_other_kinds_of_arrays_are_refused(array, good, tmp_path):
+    """Only the four types that are written, in one or two dimensions and in C order."""
+    assert "reward.npy has an unknown header" in _refused(tmp_path, archive(good | {"reward.npy": npy(array)}))
+
+
+@pytest.mark.parametrize(
+    "shape", ["(1000000000000,)", "(3,)", "(5,)", "(2, 3)", "(9999999999999999, 9999999999999999)"]
+)
+def test_a_header_must_agree_with_the_size(shape, good, tmp_path):
+    """Terabytes are refused before they are allocated, and so is a number too few."""
+    data = good["reward.npy"]
+    padded = data.replace(b"(4,), }", shape.encode() + b", }", 1)
+    lying = padded[:100].rstrip(b" \n").ljust(127) + b"\n" + data[128:]
+    assert "reward.npy claims shape" in _refused(tmp_path, archive(good | {"reward.npy": lying}))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (4L,), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (-4,), }",
+        "{'descr': '<f8', 'fortran_order': 0, 'shape': (4,), }",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (4,), }",
+        "{'descr': '<f8', 'shape': (4,), 'fortran_order': False, }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (" + "(" * 40,
+        "",
+    ],
+)
+def test_headers_are_not_evaluated(header, good, tmp_path):
+    """One spelling is known; nothing else is even parsed."""
+    data = b"\x93NUMPY\x01\x00\x76\x00" + header.encode().ljust(117) + b"\n" + bytes(32)
+    assert "has an unknown header" in _refused(tmp_path, archive(good | {"reward.npy": data}))
+
+
+@pytest.mark.parametrize("length", [0, 1, 9, 10, 127])
+def test_members_shorter_than_a_header_are_refused(length, good, tmp_path):
+    """Cut off inside the header."""
+    data = good["reward.npy"][:length]
+    assert "has an unknown header" in _refused(tmp_path, archive(good | {"reward.npy": data}))
+
+
+def test_newer_npy_versions_are_refused(good, tmp_path):
+    """Their headers can be gigabytes long."""
+    data = b"\x93NUMPY\x02\x00" + struct.pack("<L", 2**32 - 1) + good["reward.npy"][10:]
+    assert "has an unknown header" in _refused(tmp_path, archive(good | {"reward.npy": data}))
+
+
+def test_booleans_are_zero_or_one(tmp_path):
+    """numpy misbehaves on other bytes."""
+    good = members(as_bytes(solutions()["stop"], "npz", tmp_path))
+    data = good["problem.stop.npy"][:-1] + b"\2"
+    assert "holds a byte 2" in _refused(tmp_path, archive(good | {"problem.stop.npy": data}))
+
+
+def test_bombs_are_refused_by_what_they_claim(good, tmp_path):
+    """A thousandfold ratio, and sums beyond the limit."""
+    zeros = npy(np.zeros(2**21))
+    packed = archive(good | {"reward.npy": zeros}, compresslevel=9)
+    assert "claims to unpack from" in _refused(tmp_path, packed)
+    stored = archive(good, compression=zipfile.ZIP_STORED)
+    assert bm.load(_written(tmp_path, stored)).n_states == 4
+    huge = _patched(archive(good), "reward.npy", 24, "<L", 2**32 - 2)
+    assert "claims to unpack from" in _refused(tmp_path, huge)
+    cut = _patched(archive(good), "reward.npy", 20, "<L", 2**30)
+    assert "it is cut off" in _refused(tmp_path, cut)
+
+
+def test_the_sum_of_all_members_is_limited(good, tmp_path, monkeypatch):
+    """Each may be small enough."""
+    monkeypatch.setattr("bisimetric.io._npz.SIZE_LIMIT", sum(map(len, good.values())) - 1)
+    assert "claims to unpack to" in _refused(tmp_path, archive(good))
+
+
+@pytest.mark.parametrize("change", [-8, 8, 800])
+def test_a_wrong_declared_size_is_refused(change, good, tmp_path):
+    """The directory lies about the unpacked size, and the header with it."""
+    data = good["reward.npy"]
+    count = 4 + change // 8
+    honest = archive(
+        good
+        | {
+            "reward.npy": data[:128].replace(b"(4,)", b"(%d,)" % count, 1)[:127].rstrip().ljust(127)
+            + b"\n"
+            + data[128:]
+        }
+    )
+    lying = _patched(honest, "reward.npy", 24, "<L", len(data) + change)
+    assert "reward.npy" in _refused(tmp_path, lying)
+
+
+@pytest.mark.parametrize(("flag", "said"), [(1, "is encrypted"), (0x20, "is damaged"), (0x41, "is encrypted")])
+def test_encrypted_members_are_refused(flag, said, good, tmp_path):
+    """There is no password to give."""
+    assert said in _refused(tmp_path, _patched(archive(good), "reward.npy", 8, "<H", flag))
+
+
+@pytest.mark.parametrize("method", [12, 14, 97])
+def test_other_compressions_are_refused(method, good, tmp_path):
+    """Known and unknown ones alike."""
+    assert "expected deflate" in _refused(tmp_path, _patched(archive(good), "reward.npy", 10, "<H", method))
+
+
+def test_a_huge_directory_is_refused_before_it_is_listed(good, tmp_path, monkeypatch):
+    """By the plain end record, and by the 64-bit one that overrides it."""
+    many = archive([*good.items(), *((f"{k}.npy", b"") for k in range(2000))])
+    data = archive(good)
+    end = data.rindex(b"PK\5\6")
+    record = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 2**33, 2**33, 2**40, 0)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
+    monkeypatch.setattr(zipfile, "ZipFile", None)  # not to be called
+    assert "bytes of members" in _refused(tmp_path, many)
+    assert "1099511627776 bytes of members" in _refused(tmp_path, data[:end] + record + locator + data[end:])
+
+
+def test_large_archives_use_the_64_bit_end_record(tmp_path, monkeypatch):
+    """Beyond two gigabytes zipfile writes both; such files are read."""
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 100)
+    data = as_bytes(chains()["all parts"], "npz", tmp_path)
+    assert b"PK\6\7" in data
+    assert bm.load(_written(tmp_path, data)).n_states == 4
+
+
+def _written(tmp_path, data):
+    path = tmp_path / "written.npz"
+    path.write_bytes(data)
+    return path

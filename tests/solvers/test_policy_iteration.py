@@ -1,0 +1,116 @@
+"""Policy iteration: few steps, decreasing gaps, warm trees. What it computes is in test_laws.py."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import bisimetric as bm
+from bisimetric import _krylov
+from bisimetric._bellman import Bellman
+from bisimetric.errors import InvalidOption
+from bisimetric.solvers import policy_iteration
+from tests import reference, strategies
+
+
+@pytest.mark.parametrize("accuracy", [0.0, 1.0, -0.5, 2, float("nan")])
+def test_accuracy_out_of_range(accuracy):
+    """A fraction of the residual's span."""
+    with pytest.raises(InvalidOption, match="accuracy is"):
+        bm.PolicyIteration(accuracy=accuracy)
+
+
+@pytest.mark.parametrize("accuracy", [0.5, 1e-6])
+@pytest.mark.parametrize("discount", [0.5, 0.99, 0.9999])
+def test_any_accuracy_gives_the_same_distances(accuracy, discount):
+    """How well policies are evaluated changes the way, not the end."""
+    one, zero = bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0")
+    problem = bm.Problem(one, zero, discount=discount)
+    usual, other = bm.solve(problem), bm.solve(problem, bm.PolicyIteration(accuracy=accuracy))
+    assert other.status is bm.Status.SOLVED
+    assert (usual.lower <= other.upper).all()
+    assert (other.lower <= usual.upper).all()
+
+
+@pytest.mark.parametrize("discount", [0.9, 0.999, 0.9999])
+def test_few_steps_at_any_discount(discount):
+    """Value iteration would take about 20/(1-γ) sweeps."""
+    random = np.random.default_rng(0)
+    chains = [bm.MarkovChain(random.dirichlet(np.full(20, 0.3), 20)) for _ in range(2)]
+    solution = bm.solve(bm.Problem(*chains, discount=discount, cost=random.random((20, 20))))
+    assert solution.status is bm.Status.SOLVED
+    assert len(solution.history) <= 25
+
+
+@given(strategies.tame_problems(max_states=4))
+def test_one_sweep_is_the_bellman_operator(problem):
+    """improve() gives T V - V, from any tree and any value, as linear programs do."""
+    if not problem.cost.any():
+        return
+    bellman = Bellman.of(problem)
+    trees = bellman.new_trees()
+    random = np.random.default_rng(0)
+    for cold in (True, False, False):
+        value = random.random(problem.shape)
+        sweep = bellman.improve(value, trees, cold=cold)
+        scaled = bm.Problem(
+            problem.source,
+            problem.target,
+            discount=problem.discount,
+            cost=bellman.scaled_cost(),
+            stop=problem.stop,
+        )
+        expected = reference.bellman(scaled, value) - value
+        np.testing.assert_allclose(sweep.residual, expected, atol=1e-9)
+        assert sweep.lowest <= sweep.residual.min() + 1e-12
+        assert sweep.highest >= sweep.residual.max() - 1e-12
+
+
+def test_warm_trees_need_no_pivots():
+    """A second sweep at the same value finds every tree optimal."""
+    random = np.random.default_rng(1)
+    chains = [bm.MarkovChain(random.dirichlet(np.full(12, 0.5), 12)) for _ in range(2)]
+    problem = bm.Problem(*chains, discount=0.9, cost=random.random((12, 12)))
+    bellman = Bellman.of(problem)
+    trees = bellman.new_trees()
+    assert bellman.improve(problem.cost, trees, cold=True).pivots > 0
+    assert bellman.improve(problem.cost, trees, cold=False).pivots == 0
+    assert bellman.improve(problem.cost * 3 + 1, trees, cold=False).pivots == 0
+
+
+def test_failed_evaluations_fall_back_to_sweeps(monkeypatch):
+    """When the linear solver returns nonsense, steps are value iteration, which contracts."""
+    problem = bm.Problem(bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0"), discount=0.5)
+    truth = bm.solve(problem)
+
+    def nonsense(apply, b, guess, *, rows, target):
+        return _krylov.Solved(np.full_like(b, np.nan), np.inf, 1)
+
+    monkeypatch.setattr(_krylov, "bicgstab", nonsense)
+    solution = bm.solve(problem)
+    assert solution.status is bm.Status.SOLVED
+    assert len(solution.history) > len(truth.history)
+    assert (solution.lower <= truth.upper).all()
+    assert (truth.lower <= solution.upper).all()
+
+
+def test_patience_sharpens_the_evaluation(monkeypatch):
+    """Three steps in a row without a fair cut divide the accuracy by ten, down to a floor; one cut forgives."""
+    problem = bm.Problem(bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0"), discount=0.9)
+    bellman = Bellman.of(problem)
+    solver = bm.PolicyIteration(accuracy=0.5)
+
+    def accuracies(fair_cut, steps):
+        monkeypatch.setattr(policy_iteration, "FAIR_CUT", fair_cut)
+        iterate = solver.init(bellman, None)
+        found = []
+        for _ in range(steps):
+            iterate = solver.step(bellman, iterate)
+            found.append(iterate.accuracy)
+        return found
+
+    unfair = accuracies(0.0, 24)
+    assert unfair[:4] == [0.5, 0.5, 0.05, 0.05]
+    assert unfair[-1] == policy_iteration.FINEST_ACCURACY
+    assert set(accuracies(np.inf, 5)) == {0.5}

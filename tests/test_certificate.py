@@ -1,0 +1,149 @@
+"""What the checker proves, and what it refuses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bisimetric as bm
+from bisimetric._bellman import Bellman
+from bisimetric._certificate import check
+from bisimetric._coupling import IndependentWitness, StoredWitness, TreeWitness
+from bisimetric.errors import InvalidProblem, InvalidWitness
+from bisimetric.kernels.layout import Cells
+from tests import reference, strategies
+
+
+def one_cell(weight, potential=0.0, left=0, right=0):
+    """A witness for a 1×1 problem."""
+    return StoredWitness(
+        Cells(
+            np.array([0, 1]),
+            np.array([left], np.int32),
+            np.array([right], np.int32),
+            np.array([weight]),
+            np.array([0, 1]),
+            np.array([potential]),
+        )
+    )
+
+
+ONE = bm.MarkovChain([[1.0]])
+PLAIN = bm.Problem(ONE, ONE, discount=0.9, cost=[[1.0]])
+TRUTH = 1 / (1 - Fraction(0.9))
+
+
+@pytest.mark.parametrize("weight", [1.0, 1 - 1e-7, 1 + 1e-7, 1 - 2.0**-53, 1 - 4e-7])
+@pytest.mark.parametrize("value", [10.0, 9.0, 0.0])
+def test_mass_that_is_missing_is_paid_for(weight, value):
+    """A coupling with a little too much or too little mass widens the interval; it never misleads."""
+    certificate = check(PLAIN, Bellman.of(PLAIN), np.array([[value]]), one_cell(weight))
+    assert Fraction(certificate.lower[0, 0]) <= TRUTH <= Fraction(certificate.upper[0, 0])
+
+
+@pytest.mark.parametrize(
+    "witness",
+    [
+        one_cell(0.5),
+        one_cell(1.5),
+        one_cell(-1.0),
+        one_cell(np.nan),
+        one_cell(np.inf),
+        one_cell(1.0, left=1),
+        one_cell(1.0, right=-1),
+        one_cell(1.0, potential=np.nan),
+        one_cell(1.0, potential=np.inf),
+    ],
+    ids=["half", "more", "negative", "nan", "inf", "left", "right", "nan g", "inf g"],
+)
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_wrong_witnesses_are_refused(witness):
+    """Wrong marginals, negative mass, cells outside the supports, potentials that are no numbers."""
+    with pytest.raises(InvalidWitness, match=r"off by .* in a marginal, or have \d+ invalid cells"):
+        check(PLAIN, Bellman.of(PLAIN), np.array([[10.0]]), witness)
+
+
+@given(st.data(), strategies.problems(), st.floats(-10.0, 10.0))
+def test_any_valid_witness_gives_a_true_interval(data, problem, bias):
+    """The independent coupling with arbitrary potentials, at any value, proves something true."""
+    if not problem.cost.any():
+        return
+    bellman = Bellman.of(problem)
+    n, m = problem.shape
+    value = np.array(data.draw(st.lists(st.floats(-2.0, 20.0), min_size=n * m, max_size=n * m))).reshape(n, m)
+    cells = IndependentWitness(bellman).cells(0, n * m)
+    noise = data.draw(st.lists(st.floats(-3.0, 3.0), min_size=len(cells.potential), max_size=len(cells.potential)))
+    witness = StoredWitness(cells._replace(potential=np.array(noise) + bias))
+    certificate = check(problem, bellman, value, witness)
+    truth = reference.exact_distances(problem)
+    for x in range(n):
+        for y in range(m):
+            assert Fraction(certificate.lower[x, y]) <= truth[x][y] <= Fraction(certificate.upper[x, y])
+
+
+def test_zeros_need_a_coupling_that_stays_among_zeros():
+    """The independent coupling of two equal fair coins leads to pairs that cost; the diagonal one does not."""
+    coin = bm.MarkovChain([[0.5, 0.5], [0.5, 0.5]], reward=[0, 1])
+    problem = bm.Problem(coin, coin, discount=0.5)
+    bellman = Bellman.of(problem)
+    truth = np.array([[0.0, 1.0], [1.0, 0.0]])
+    independent = check(problem, bellman, truth * bellman.scale, IndependentWitness(bellman))
+    assert independent.upper[0, 0] > 0
+    trees = bellman.new_trees()
+    bellman.improve(truth * bellman.scale, trees, cold=True)
+    diagonal = check(problem, bellman, truth * bellman.scale, TreeWitness(bellman, truth * bellman.scale, trees))
+    assert diagonal.upper[0, 0] == diagonal.lower[0, 0] == diagonal.value[0, 0] == 0.0
+
+
+def test_tiny_but_positive_is_not_zero():
+    """A pair that costs nothing now and 1e-12 later is not proved zero."""
+    chain = bm.MarkovChain([[1 - 1e-12, 1e-12, 0], [0, 1, 0], [0, 0, 1]], reward=[0, 1, 0])
+    solution = bm.solve(bm.Problem(chain, chain, discount=0.5))
+    assert solution.upper[0, 2] > 0
+    assert solution.upper[0, 0] == solution.upper[2, 2] == 0.0
+
+
+@given(strategies.chains(max_states=5, reward=True), strategies.discounts)
+def test_a_chain_of_zeros_is_found_from_a_guess_of_zero(chain, discount):
+    """certify with the true value finds the zero diagonal as well."""
+    problem = bm.Problem(chain, chain, discount=discount)
+    truth = bm.solve(problem).value
+    assert (np.diag(bm.certify(problem, truth).upper) == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.ones((2, 1)), r"value has shape \(2, 1\), expected \(1, 1\)"),
+        ([1.0], "expected 2 dimension"),
+        ([[np.nan]], "is nan"),
+        ([[np.inf]], "is inf"),
+        ([[1j]], "dtype complex"),
+        ([["1"]], "dtype <U1"),
+    ],
+)
+def test_what_is_not_a_guess(value, message):
+    """Wrong shape or kind, or not finite."""
+    with pytest.raises(InvalidProblem, match=message):
+        bm.certify(PLAIN, value)
+
+
+def test_gaps():
+    """gap is the widest interval, relative_gap its share of the largest bound; zero over zero is zero."""
+    certificate = bm.Certificate(np.array([[1.0, 2.0]]), np.array([[0.5, 2.0]]), np.array([[1.5, 4.0]]))
+    assert certificate.gap == 2.0
+    assert certificate.relative_gap == 0.5
+    nothing = bm.certify(bm.Problem(ONE, ONE, discount=0.9, cost=[[0.0]]), [[5.0]])
+    assert nothing.relative_gap == nothing.gap == nothing.upper[0, 0] == 0.0
+    assert "1 x 2 state pairs, gap 2, relative 0.5" in repr(certificate)
+
+
+def test_another_estimate_is_cut_to_the_bounds():
+    """around() never lets the value leave the interval."""
+    certificate = bm.Certificate(np.array([[1.0, 2.0]]), np.array([[0.5, 2.0]]), np.array([[1.5, 4.0]]))
+    assert certificate.around(np.array([[100.0, 0.0]]), 2.0).value.tolist() == [[1.5, 2.0]]
+    assert certificate.around(None, 1.0) is certificate

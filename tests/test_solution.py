@@ -1,0 +1,70 @@
+"""The answer and its views."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bisimetric as bm
+from bisimetric.errors import InvalidOption
+from tests import strategies
+
+
+@given(st.data(), strategies.chains(max_states=5, min_states=2, tiny=False), strategies.tame_discounts)
+def test_match_recovers_a_permutation(data, chain, discount):
+    """A relabelled copy with a reward of its own per state: every state finds itself."""
+    n = chain.n_states
+    order = np.array(data.draw(st.permutations(range(n))))
+    reward = np.arange(n, dtype=float)
+    matrix = chain.transitions.toarray()
+    one = bm.MarkovChain(matrix, reward=reward)
+    other = bm.MarkovChain(matrix[np.ix_(order, order)], reward=reward[order])
+    solution = bm.solve(bm.Problem(one, other, discount=discount))
+    assert np.array_equal(order[solution.match()], np.arange(n))
+    assert (solution.upper[np.arange(n), solution.match()] == 0).all()
+
+
+def test_history_and_facts():
+    """History counts from one with growing seconds and ends at a small gap; texts show the main facts."""
+    problem = bm.Problem(bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0"), discount=0.95)
+    solution = bm.solve(problem)
+    assert [step.step for step in solution.history] == list(range(1, len(solution.history) + 1))
+    seconds = [step.seconds for step in solution.history]
+    assert seconds == sorted(seconds)
+    assert solution.history[-1].gap <= 1e-9 * solution.upper.max() < solution.history[0].gap
+    assert solution.solver == "policy-iteration"
+    for text in ("40 x 40", "0.95 (not normalised)", "0.4355817651", "SOLVED"):
+        assert text in repr(solution)
+        assert text in solution._repr_html_()
+
+
+def test_facts_without_starts():
+    """The largest distance stands in for the distance."""
+    chain = bm.MarkovChain(np.eye(2), reward=[0, 1])
+    assert "largest 2" in repr(bm.solve(bm.Problem(chain, chain, discount=0.5)))
+
+
+def test_a_solution_is_immutable():
+    """Fields can't be replaced."""
+    chain = bm.MarkovChain(np.eye(2), reward=[0, 1])
+    solution = bm.solve(bm.Problem(chain, chain, discount=0.5))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        solution.status = bm.Status.STALLED
+
+
+def test_every_status_is_its_message():
+    """Different messages, each a sentence."""
+    assert len({status.value for status in bm.Status}) == 5
+    assert all(" " in status.value for status in bm.Status)
+
+
+@pytest.mark.parametrize("k", [-1, 1.5, True, "3"])
+def test_what_is_not_a_number_of_parts(k):
+    """explain(k) wants a whole number."""
+    chain = bm.MarkovChain(np.eye(2), reward=[0, 1], start=0)
+    with pytest.raises(InvalidOption, match="k is "):
+        bm.solve(bm.Problem(chain, chain, discount=0.5)).explain(k)

@@ -1,0 +1,120 @@
+"""The loop: options, callbacks, progress. What it promises is in test_promises.py and test_laws.py."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import bisimetric as bm
+from bisimetric.errors import InvalidOption, InvalidProblem
+from tests import reference
+
+CHAIN = bm.MarkovChain([[0.5, 0.5], [0.25, 0.75]], reward=[0, 1])
+PROBLEM = bm.Problem(CHAIN, CHAIN, discount=0.9)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"tol": 0.0}, InvalidOption, "tol is 0.0, expected a positive number"),
+        ({"tol": -1e-3}, InvalidOption, "tol is"),
+        ({"tol": np.nan}, InvalidOption, "tol is"),
+        ({"tol": np.inf}, InvalidOption, "tol is"),
+        ({"tol": True}, InvalidOption, "tol is True"),
+        ({"tol": "1e-6"}, InvalidOption, "tol is"),
+        ({"tol": [1e-6]}, InvalidOption, "tol is"),
+        ({"max_steps": 0}, InvalidOption, "max_steps is 0, expected a whole number"),
+        ({"max_steps": 1.5}, InvalidOption, "max_steps is"),
+        ({"max_steps": True}, InvalidOption, "max_steps is"),
+        ({"solver": "policy-iteration"}, InvalidOption, r"expected a solver object such as PolicyIteration\(\)"),
+        ({"solver": bm.PolicyIteration}, InvalidOption, "expected a solver object"),
+        ({"initial": np.ones((3, 2))}, InvalidProblem, r"initial has shape \(3, 2\), expected \(2, 2\)"),
+        ({"initial": np.full((2, 2), np.nan)}, InvalidProblem, "is nan"),
+        ({"initial": 3.0}, InvalidProblem, "expected 2 dimension"),
+        ({"initial": "cold"}, InvalidProblem, "dtype"),
+    ],
+)
+def test_options_out_of_range(options, kind, message):
+    """Refused before anything is computed, also where the answer is known at once."""
+    free = bm.Problem(CHAIN, CHAIN, discount=0.9, cost=np.zeros((2, 2)))
+    for problem in (PROBLEM, free):
+        with pytest.raises(kind, match=message):
+            bm.solve(problem, **options)
+
+
+def test_every_step_is_reported():
+    """on_step sees exactly the history, as it grows."""
+    seen = []
+    solution = bm.solve(PROBLEM, on_step=seen.append)
+    assert tuple(seen) == solution.history
+    assert len(seen) >= 1
+
+
+def test_errors_in_a_callback_pass_through():
+    """Only Ctrl-C is treated specially."""
+
+    def fail(step):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        bm.solve(PROBLEM, on_step=fail)
+
+
+def test_a_good_start_saves_steps():
+    """The solution of a similar problem as `initial` takes fewer steps than a cold start."""
+    one, zero = bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0")
+    cold = bm.solve(bm.Problem(one, zero, discount=0.95))
+    assert len(bm.solve(cold.problem, initial=cold).history) < len(cold.history)
+
+
+def test_looser_tolerances_take_no_more_steps():
+    """The loop stops as soon as the gap is small enough."""
+    one, zero = bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0")
+    problem = bm.Problem(one, zero, discount=0.99)
+    steps = [len(bm.solve(problem, tol=tol).history) for tol in (0.5, 1e-3, 1e-9)]
+    assert steps == sorted(steps)
+    assert steps[0] < steps[-1]
+
+
+def test_large_supports():
+    """Rows with 300 successors, priced row by row from a greedy start, against linear programs."""
+    random = np.random.default_rng(11)
+    n, busy = 300, 2
+    chains = []
+    for _ in range(2):
+        matrix = sparse.lil_array(sparse.eye(n))
+        for x in range(busy):
+            matrix[x] = random.dirichlet(np.ones(n))
+        chains.append(bm.MarkovChain(matrix.tocsr()))
+    cost = random.random((n, n))
+    problem = bm.Problem(*chains, discount=0.9, cost=cost)
+    solution = bm.solve(problem)
+    value = solution.value
+    # Pairs of absorbing states pay forever; the others solve the equation, transports by HiGHS.
+    quiet = cost / (1 - 0.9)
+    np.testing.assert_allclose(value[busy:, busy:], quiet[busy:, busy:], rtol=1e-9)
+    P, Q = (chain.transitions.toarray() for chain in chains)
+    for x, y in ((1, 0), (0, 150), (299, 1)):
+        expected = cost[x, y] + 0.9 * reference.transport(P[x], Q[y], value)
+        assert value[x, y] == pytest.approx(expected, rel=1e-8)
+        law = solution.coupling[x, y]
+        assert np.array_equal(law.sum(axis=1), P[x])
+        assert np.array_equal(law.sum(axis=0), Q[y])
+
+
+def test_solves_from_several_threads_agree():
+    """Concurrent solves of one problem give the same bits as one alone."""
+    random = np.random.default_rng(2)
+    chains = [bm.MarkovChain(random.dirichlet(np.full(50, 0.05), 50)) for _ in range(2)]
+    problem = bm.Problem(*chains, discount=0.9, cost=random.random((50, 50)))
+    alone = bm.solve(problem).value.tobytes()
+    results = []
+    workers = [threading.Thread(target=lambda: results.append(bm.solve(problem).value.tobytes())) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert results == [alone] * 4

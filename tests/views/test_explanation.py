@@ -1,0 +1,71 @@
+"""The parts of a distance add up to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bisimetric as bm
+from tests import strategies
+
+
+@given(strategies.tame_problems(max_states=4, start=True), st.integers(0, 20))
+def test_parts_and_rest_add_up(problem, k):
+    """The k largest parts, in order, and the rest make the distance, to 1e-9."""
+    solution = bm.solve(problem)
+    explanation = solution.explain(k)
+    amounts = [part.amount for part in explanation.parts]
+    tol = 1e-9 * (solution.value.max() or 1.0)
+    assert sum(amounts) + explanation.rest == pytest.approx(solution.distance, abs=tol)
+    assert explanation.distance == solution.distance
+    assert amounts == sorted(amounts, reverse=True)
+    assert all(amount > 0 for amount in amounts)
+    assert len(amounts) == min(k, explanation.n_pairs)
+    for part in explanation.parts:
+        assert part.amount == pytest.approx(part.occupancy * part.cost / (1 - problem.discount))
+        assert part.share == pytest.approx(part.amount / solution.distance)
+
+
+@given(st.data(), strategies.tame_problems(max_states=4))
+def test_all_parts_from_a_pair(data, problem):
+    """All parts together make the distance of the pair asked for, without starts."""
+    solution = bm.solve(problem)
+    n, m = problem.shape
+    pair = data.draw(st.tuples(st.integers(0, n - 1), st.integers(0, m - 1)))
+    explanation = solution.explain(n * m, start=pair)
+    tol = 1e-9 * (solution.value.max() or 1.0)
+    assert sum(part.amount for part in explanation.parts) == pytest.approx(solution.value[pair], abs=tol)
+    assert explanation.rest == 0.0
+
+
+def test_four_rooms():
+    """Names, order and shares of a known problem; the table shows them."""
+    solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)
+    explanation = solution.explain(5)
+    assert len(explanation.parts) == 5
+    names = solution.problem.source.names
+    assert all(part.source in names for part in explanation.parts)
+    text = repr(explanation)
+    assert text.splitlines()[0].split() == ["source", "target", "occupancy", "cost", "amount", "share"]
+    assert f"{explanation.n_pairs - 5} other pairs" in text
+    assert "0.4355817651" in text
+    assert sum(part.share for part in explanation.parts) < 1
+
+
+def test_nothing_to_explain():
+    """A distance of zero has no parts."""
+    chain = bm.MarkovChain([[0, 1], [1, 0]], reward=[0, 1], start=0)
+    explanation = bm.solve(bm.Problem(chain, chain, discount=0.5)).explain()
+    assert explanation.parts == ()
+    assert explanation.distance == explanation.rest == 0.0
+
+
+def test_names_are_data():
+    """State names are escaped in HTML."""
+    evil = "<script>alert(1)</script>"
+    chain = bm.MarkovChain(np.eye(2), reward=[0, 1], names=[evil, "b"], start=0)
+    page = bm.solve(bm.Problem(chain, chain.with_start(1), discount=0.5)).explain()._repr_html_()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
