@@ -39,6 +39,7 @@ class Certificate:
     value: Floats  # [n, m]
     lower: Floats  # [n, m]
     upper: Floats  # [n, m]
+    shortfall: float = 0.0  # the value checked, less this, is a proved lower bound; in the operator's scale
 
     @property
     def gap(self) -> float:
@@ -140,7 +141,8 @@ def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -
         lower[problem.stop] = upper[problem.stop] = problem.cost[problem.stop]
     if zero is not None:
         lower[zero] = upper[zero] = 0.0
-    return Certificate(np.clip(estimate, lower, upper, out=estimate), lower, upper)
+    shortfall = down - lowest / (1.0 - bellman.discount)
+    return Certificate(np.clip(estimate, lower, upper, out=estimate), lower, upper, shortfall)
 
 
 def _widening(

@@ -219,20 +219,24 @@ class Coupling:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Potentials:
-    """potentials[x, y] = (f, g) on the successors of x and of y, with f + g ≤ V: the proof of the lower bound."""
+    """potentials[x, y] = (f, g) on the successors of x and of y: the proof of a lower bound L on the distances.
+
+    f + g ≤ L on the successors, and L ≤ c + γ(<f, P[x]> + <g, Q[y]>) at every pair.
+    """
 
     problem: Problem
     witness: Witness
-    value: Floats  # [n, m], the V that the potentials belong to
-    scale: float  # of `value` and of the witness
+    checked: Floats  # [n, m], L is this less `shortfall`
+    shortfall: float
+    scale: float  # of the numbers above and of the witness
 
     def __getitem__(self, pair: tuple[int, int]) -> tuple[Floats, Floats]:
         m = self.problem.shape[1]
         x = state_index(pair[0], self.problem.source.n_states, self.problem.source.names)
         y = state_index(pair[1], m, self.problem.target.names)
         g = self.witness.cells(x * m + y, x * m + y + 1).potential
-        costs = self.value[np.ix_(self.problem.source.successors(x), self.problem.target.successors(y))]
-        return (costs - g).min(axis=1) / self.scale, g / self.scale
+        costs = self.checked[np.ix_(self.problem.source.successors(x), self.problem.target.successors(y))]
+        return ((costs - self.shortfall) - g).min(axis=1) / self.scale, g / self.scale
 
     def __repr__(self) -> str:
         n, m = self.problem.shape

@@ -51,7 +51,7 @@ class Solution:
     history: tuple[Step, ...]
     certificate: Certificate
     witness: Witness
-    priced: Floats  # [n, m], the value that the witness' potentials belong to, times `scale`
+    priced: Floats  # [n, m], the value that was checked, times `scale`
     scale: float
 
     @property
@@ -97,7 +97,7 @@ class Solution:
     @property
     def potentials(self) -> Potentials:
         """The potentials that prove `lower`."""
-        return Potentials(self.problem, self.witness, self.priced, self.scale)
+        return Potentials(self.problem, self.witness, self.priced, self.certificate.shortfall, self.scale)
 
     def match(self) -> npt.NDArray[np.int64]:
         """[n], for every source state the target state at the smallest distance (the first of several)."""

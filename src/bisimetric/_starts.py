@@ -45,6 +45,8 @@ def between_starts(certificate: Certificate, source: Floats, target: Floats) -> 
     above = _transport(certificate.upper, source, target)
     best = _transport(certificate.value, source, target)
     lower, upper = max(below.lower, 0.0), above.upper
+    if not certificate.upper[xs[above.left], ys[above.right]].any():  # a plan that moves nothing, exactly
+        lower, upper, best = 0.0, 0.0, above
     value = float(np.clip(best.upper, lower, upper))
     return StartTransport(value, lower, upper, xs[best.left], ys[best.right], best.weight)
 
@@ -59,9 +61,7 @@ class _Transport(NamedTuple):
 
 def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     """One transport with certified bounds: a sweep over a single pair whose rows are the two laws."""
-    largest = float(distances.max())
-    if largest == 0.0:
-        largest = 1.0
+    largest = float(distances.max()) or 1.0
     value = distances / largest
     rows = [_single_row(law) for law in (source, target)]
     nothing = np.zeros((1, 1))

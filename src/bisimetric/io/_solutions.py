@@ -67,7 +67,8 @@ def solution_document(solution: Solution) -> Document:
 def solution_from(fields: Fields) -> Solution:
     """The solution that the fields describe, with its certificate proved again."""
     problem = _problem(fields.inside("problem", PROBLEM_KEYS))
-    claimed = Certificate(*(fields.floats(key, *problem.shape, least=0.0) for key in ("value", "lower", "upper")))
+    value, lower, upper = (fields.floats(key, *problem.shape, least=0.0) for key in ("value", "lower", "upper"))
+    claimed = Certificate(value, lower, upper)
     if not ((claimed.lower <= claimed.value) & (claimed.value <= claimed.upper)).all():
         raise FileFormatError("value is not between lower and upper everywhere")
     priced = fields.floats("priced", *problem.shape)
@@ -103,7 +104,8 @@ def _proved_again(
     slack = 0.0 if at_once else RECHECK_SLACK * float(proved.upper.max()) / (1.0 - problem.discount)
     if not ((claimed.lower <= proved.lower + slack) & (claimed.upper >= proved.upper - slack)).all():
         raise FileFormatError("the stored bounds are not supported by the stored coupling and potentials")
-    return Certificate(claimed.value, np.minimum(claimed.lower, proved.lower), np.maximum(claimed.upper, proved.upper))
+    lower, upper = np.minimum(claimed.lower, proved.lower), np.maximum(claimed.upper, proved.upper)
+    return Certificate(claimed.value, lower, upper, proved.shortfall)
 
 
 def _problem(fields: Fields) -> Problem:
