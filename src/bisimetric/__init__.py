@@ -12,6 +12,7 @@ from bisimetric._certificate import Certificate, certify
 from bisimetric._chain import MarkovChain
 from bisimetric._convert import as_chain, distance
 from bisimetric._coupling import Coupling, Potentials
+from bisimetric._exact import ExactCertificate, certify_exactly
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._solve import solve
@@ -22,6 +23,7 @@ from bisimetric.solvers import LinearProgram, PolicyIteration, ValueIteration
 __all__ = [
     "Certificate",
     "Coupling",
+    "ExactCertificate",
     "LinearProgram",
     "MarkovChain",
     "PolicyIteration",
@@ -34,6 +36,7 @@ __all__ = [
     "__version__",
     "as_chain",
     "certify",
+    "certify_exactly",
     "cost",
     "distance",
     "environments",
