@@ -154,6 +154,14 @@ def test_what_could_not_be_read_is_not_written(tmp_path, monkeypatch):
         assert_same_chain(chains()["bare"], bm.load(tmp_path / f"a.{suffix}"))
 
 
+def test_what_grows_by_packing_is_refused_too(tmp_path, monkeypatch):
+    """The limit holds for the file as it is on the disk."""
+    monkeypatch.setattr("bisimetric.io._files.SIZE_LIMIT", 500)
+    with pytest.raises(errors.FileFormatError, match="when written"):
+        bm.save(chains()["bare"], tmp_path / "a.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_archives_stay_far_below_the_ratio_limit(tmp_path):
     """Level 1 compresses nothing so well that the reader would take it for a bomb."""
     from bisimetric.io import _npz

@@ -14,6 +14,7 @@ from io_samples import SUFFIXES, archive, as_bytes, chains, members, npy, refusa
 
 import bisimetric as bm
 from bisimetric import errors
+from bisimetric.io import _files
 
 CENTRAL, LOCAL = b"PK\1\2", b"PK\3\4"
 
@@ -91,6 +92,21 @@ def test_running_out_of_memory_is_that_error_too(where, tmp_path, monkeypatch):
     monkeypatch.setattr(where, fail)
     with pytest.raises(errors.NotEnoughMemory, match=r"a\.npz"):
         bm.load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_a_file_that_changes_while_it_is_read_is_refused(change, tmp_path, monkeypatch):
+    """Its size was checked before; no more than that is read."""
+    path = tmp_path / "a.json"
+    bm.save(chains()["bare"], path)
+    opened = _files.open_regular
+
+    def other_size(path):
+        file, size = opened(path)
+        return file, size + change
+
+    monkeypatch.setattr("bisimetric.io._save_load.open_regular", other_size)
+    assert "changed while it was read" in refusal(path)
 
 
 # ------------------------------------------------------------------ JSON

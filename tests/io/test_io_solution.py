@@ -243,6 +243,8 @@ def test_an_immediate_answer_needs_a_valid_coupling_too(tmp_path):
     data = as_bytes(solutions()["zero cost"], "json", tmp_path)
     (tmp_path / "a.json").write_bytes(edited(data, _set("witness", "weight", 0, to=0.9)))
     assert "couplings are not valid" in refusal(tmp_path / "a.json")
+    (tmp_path / "a.json").write_bytes(edited(data, _set("priced", 0, 0, to=1.0)))
+    assert "priced is not the cost" in refusal(tmp_path / "a.json")
     (tmp_path / "a.json").write_bytes(edited(data, _set("upper", 0, 0, to=1.0)))
     assert bm.load(tmp_path / "a.json").upper[0, 0] == 1.0
 

@@ -6,6 +6,7 @@ Numbers are written so that they read back as the same float64.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import IO, Any, NoReturn
 
@@ -93,11 +94,8 @@ def _text(value: object) -> str:
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise FileFormatError(f"the key {key!r} occurs twice in one object; keep one of them")
-            seen.add(key)
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise FileFormatError(f"the key {twice!r} occurs twice in one object; keep one of them")
     return found
 
 

@@ -101,6 +101,8 @@ def _proved_again(
         raise FileFormatError(f"the stored couplings are not valid: {error}") from None
     if at_once:
         proved = immediate(problem)
+        if not np.array_equal(priced, problem.cost):
+            raise FileFormatError("priced is not the cost, which is the whole distance in this problem")
     slack = 0.0 if at_once else RECHECK_SLACK * float(proved.upper.max()) / (1.0 - problem.discount)
     if not ((claimed.lower <= proved.lower + slack) & (claimed.upper >= proved.upper - slack)).all():
         raise FileFormatError("the stored bounds are not supported by the stored coupling and potentials")
