@@ -1,0 +1,58 @@
+"""Examples do what they say: docstrings, and the README's Python and shell."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import bisimetric
+from bisimetric.cli import main
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+MODULES = [
+    name for _, name, _ in pkgutil.walk_packages(bisimetric.__path__, "bisimetric.") if not name.endswith("__main__")
+]
+
+
+def blocks(language: str) -> list[str]:
+    """The README's code blocks in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("name", ["bisimetric", *MODULES])
+def test_docstring_examples(name: str) -> None:
+    """Every example in a docstring gives what it shows."""
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_there_are_docstring_examples() -> None:
+    """The test above looks at something."""
+    finder = doctest.DocTestFinder()
+    examples = [test for name in MODULES for test in finder.find(importlib.import_module(name)) if test.examples]
+    assert len(examples) >= 3
+
+
+@pytest.mark.parametrize("code", blocks("python"))
+def test_readme_python(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The README's Python runs and prints something."""
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("line", re.findall(r"(?m)^.*(bisimetric distance .*)$", "\n".join(blocks("sh"))))
+def test_readme_shell(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The README's commands succeed."""
+    assert main(shlex.split(line)[1:]) == 0
+    assert "certified" in capsys.readouterr().out
+
+
+def test_readme_is_short() -> None:
+    """The README keeps to its contract: under 150 lines, extras quoted."""
+    assert len(README.splitlines()) < 150
+    assert not re.search(r'(?<!")\.\[test\]', README)
