@@ -23,7 +23,7 @@ from bisimetric._errors import InvalidProblem
 from bisimetric._parallel import for_each_block, for_even_split
 from bisimetric._problem import Problem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
-from bisimetric.kernels.layout import SMALL, Cells, Rows, Trees
+from bisimetric.kernels.layout import HINT_RUN, SMALL, Cells, Rows, Trees
 
 PIVOT_TOL = 64 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
@@ -180,8 +180,8 @@ class Bellman:
         return cells
 
     def _unit(self) -> int:
-        """Pairs that a block of a sweep may not divide: a row where trees are copied along it."""
-        return self.shape[1] if _largest_support(self.source, self.target) <= SMALL else 1
+        """Pairs that a block of a sweep may not divide, because a cold start learns from the pair before."""
+        return self.shape[1] if _largest_support(self.source, self.target) <= SMALL else HINT_RUN
 
 
 def _rows(matrix: sparse.csr_array) -> Rows:

@@ -110,8 +110,6 @@ def _damage(what: str) -> Iterator[None]:
     """Whatever zipfile stumbles over, as one of our errors."""
     try:
         yield
-    except (FileFormatError, MemoryError):
-        raise
     except DAMAGE as error:
         raise FileFormatError(f"{what} is damaged: {error or type(error).__name__}; copy or save it again") from None
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import finite_kernel, kernel
-from bisimetric.kernels.layout import SMALL
+from bisimetric.kernels.layout import HINT_RUN, SMALL
 
 PIVOTS_PER_NODE = 1000  # give up on a pair after this many, which only rounding can cause
 HUGE = 1e300
@@ -65,10 +65,11 @@ def _staircase(sx, sy, a, b, child, parent):
 
 
 @kernel
-def _greedy(sx, sy, a, b, cost, child, parent, left_b, extra_b, head, link, end, order):
+def _greedy(sx, sy, a, b, cost, hint, child, parent, left_b, extra_b, head, link, end, order):
     """Each source node in turn fills its cheapest open targets; then the arcs are rooted at source node 0.
 
-    Ties are broken as if every node but the root sent a tiny ε more towards the root (sources supply ε more,
+    `hint` are guesses of the target potentials: cheapest means C - hint. Ties are broken as if every node but the
+    root sent a tiny ε more towards the root (sources supply ε more,
     targets take ε less). Under that perturbation no partial sum vanishes, so the tree is a spanning tree and
     strongly feasible. ε is counted separately.
     """
@@ -86,8 +87,8 @@ def _greedy(sx, sy, a, b, cost, child, parent, left_b, extra_b, head, link, end,
             best = HUGE
             at = -1
             for j in range(sy):
-                if extra_b[j] != CLOSED and cost[i, j] < best:
-                    best = cost[i, j]
+                if extra_b[j] != CLOSED and cost[i, j] - hint[j] < best:
+                    best = cost[i, j] - hint[j]
                     at = j
             for side in range(2):  # arc i - at, seen from both ends
                 u = i if side == 0 else sx + at
@@ -128,22 +129,30 @@ def _greedy(sx, sy, a, b, cost, child, parent, left_b, extra_b, head, link, end,
 
 
 @kernel
+def _flows(sx, sy, a, b, child, parent, excess, flow):
+    """flow[u] on the arc from node u to its parent, from the leaves up; exact for exact marginals."""
+    for i in range(sx):
+        excess[i] = a[i]
+    for j in range(sy):
+        excess[sx + j] = -b[j]
+    for k in range(sx + sy - 2, -1, -1):
+        u = child[k]
+        flow[u] = excess[u] if u < sx else -excess[u]
+        excess[parent[k]] += excess[u]
+
+
+@finite_kernel
 def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right, left, excess, tol):
     """Pivot the tree (child, parent) to optimality for `cost`; returns the pivots made, negative if the limit was hit.
 
     `up`, `depth`, `flow` (on the arc to `up`) and `pot` are per node; `down`, `right`, `left` link first
-    child and siblings. On return child, parent list the new tree in preorder and excess[k] the flow on its
-    k-th arc.
+    child and siblings. On return child, parent list the new tree in preorder.
     """
     nodes = sx + sy
     for u in range(nodes):
         down[u] = -1
         right[u] = -1
         left[u] = -1
-    for i in range(sx):
-        excess[i] = a[i]
-    for j in range(sy):
-        excess[sx + j] = -b[j]
     up[0] = -1
     depth[0] = 0
     pot[0] = 0.0
@@ -158,10 +167,7 @@ def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right,
         down[w] = u
         if first >= 0:
             left[first] = u
-    for k in range(nodes - 2, -1, -1):
-        u = child[k]
-        flow[u] = excess[u] if u < sx else -excess[u]
-        excess[parent[k]] += excess[u]
+    _flows(sx, sy, a, b, child, parent, excess, flow)
 
     small = sx * sy <= SMALL
     targets = pot[sx:]
@@ -301,7 +307,6 @@ def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right,
     while True:
         child[k] = u
         parent[k] = up[u]
-        excess[k] = flow[u]
         k += 1
         if down[u] >= 0:
             u = down[u]
@@ -312,6 +317,58 @@ def _pivot(sx, sy, a, b, cost, child, parent, up, depth, flow, pot, down, right,
                 break
             u = right[u]
     return pivots
+
+
+@kernel
+def _load(trees, at, arcs, child, parent):
+    """The tree that is stored at a position."""
+    mask = (1 << trees.shift) - 1
+    for k in range(arcs):
+        code = np.int64(trees.code[at + k])
+        child[k] = code >> trees.shift
+        parent[k] = code & mask
+
+
+@finite_kernel
+def _duals(trees, at, sx, sy, cost, pot, tol):
+    """Potentials of a stored tree, and its most negative reduced cost (or, for large supports, one below -tol)."""
+    shift = np.uint64(trees.shift)  # unsigned indices spare a test for negative ones
+    mask = (np.uint64(1) << shift) - np.uint64(1)
+    first = np.uint64(sx)
+    pot[0] = 0.0
+    for k in range(at, at + sx + sy - 1):
+        code = np.uint64(trees.code[k])
+        u = code >> shift
+        w = code & mask
+        pot[u] = cost[min(u, w), max(u, w) - first] - pot[w]
+    slack = 0.0
+    if sx * sy <= SMALL:
+        for i in range(sx):
+            lowest = HUGE
+            for j in range(sy):
+                lowest = min(lowest, cost[i, j] - pot[sx + j])
+            slack = min(slack, lowest - pot[i])
+        return slack
+    for i in range(sx):
+        slack = min(slack, _lowest(cost[i], pot[sx:], sy) - pot[i])
+        if slack < -tol:
+            break
+    return slack
+
+
+@kernel
+def _store(trees, at, pair, sx, arcs, child, parent, flow, source, target, width):
+    """Keep the tree, and apart from it the cells that carry flow, in the form that evaluation reads."""
+    used = 0
+    for k in range(arcs):
+        u = child[k]
+        w = parent[k]
+        trees.code[at + k] = (u << trees.shift) | w
+        if flow[u] > 0.0:
+            trees.target[at + used] = source[min(u, w)] * width + target[max(u, w) - sx]
+            trees.weight[at + used] = flow[u]
+            used += 1
+    trees.used[pair] = used
 
 
 @kernel
@@ -344,7 +401,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
     excess = np.empty(size)
     link = np.empty(2 * size, np.int32)
     end = np.empty(2 * size, np.int32)
-    mask = (1 << trees.shift) - 1
+    hint = np.zeros(width)  # target potentials of the pair before, by state
     lowest = HUGE
     highest = -HUGE
     n_pivots = 0
@@ -381,78 +438,43 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
                 for i in range(sx):
                     here = value[source[i]]
                     for j in range(sy):
-                        local[i, j] = here[target[j]]
+                        local[i, j] = here[np.uint32(target[j])]
                 if cold:
                     if sx * sy > SMALL:
-                        _greedy(sx, sy, a, b, local, child, parent, flow, depth, down, link, end, up)
+                        if (x * m + y) % HINT_RUN == 0:
+                            hint[:] = 0.0
+                        for j in range(sy):
+                            excess[j] = hint[target[j]]
+                        _greedy(sx, sy, a, b, local, excess, child, parent, flow, depth, down, link, end, up)
                     elif seen == alike[y]:
-                        for k in range(arcs):
-                            child[k] = trees.code[seen_at + k] >> trees.shift
-                            parent[k] = trees.code[seen_at + k] & mask
+                        _load(trees, seen_at, arcs, child, parent)
                     else:
                         _staircase(sx, sy, a, b, child, parent)
                     seen = alike[y]
                     seen_at = at
-                    optimal = False
-                else:
-                    pot[0] = 0.0
-                    for k in range(arcs):
-                        code = np.int64(trees.code[at + k])
-                        u = code >> trees.shift
-                        w = code & mask
-                        child[k] = u
-                        parent[k] = w
-                        pot[u] = local[min(u, w), max(u, w) - sx] - pot[w]
-                    if sx * sy <= SMALL:
-                        for i in range(sx):
-                            for j in range(sy):
-                                slack = min(slack, local[i, j] - pot[i] - pot[sx + j])
-                    else:
-                        for i in range(sx):
-                            slack = min(slack, _lowest(local[i], pot[sx:], sy) - pot[i])
-                            if slack < -tol[arcs + 1]:
-                                break
-                    optimal = slack >= -tol[arcs + 1]
-                if not optimal:
+                    _flows(sx, sy, a, b, child, parent, excess, flow)
+                    _store(trees, at, x * m + y, sx, arcs, child, parent, flow, source, target, width)
+                ignored = tol[arcs + 1]
+                slack = _duals(trees, at, sx, sy, local, pot, ignored)
+                if slack < -ignored:
+                    _load(trees, at, arcs, child, parent)
                     pivots = _pivot(
-                        sx,
-                        sy,
-                        a,
-                        b,
-                        local,
-                        child,
-                        parent,
-                        up,
-                        depth,
-                        flow,
-                        pot,
-                        down,
-                        right,
-                        left,
-                        excess,
-                        tol[arcs + 1],
-                    )
-                    if pivots < 0:
-                        n_failed += 1
-                        slack = -HUGE
-                    else:
-                        slack = -tol[arcs + 1]
+                        sx, sy, a, b, local, child, parent, up, depth, flow, pot, down, right, left, excess, ignored
+                    )  # fmt: skip
+                    slack = -ignored if pivots >= 0 else -HUGE
+                    n_failed += pivots < 0
                     n_pivots += abs(pivots)
                     n_changed += 1
-                    used = 0
-                    for k in range(arcs):
-                        trees.code[at + k] = (child[k] << trees.shift) | parent[k]
-                        if excess[k] > 0.0:
-                            i = min(child[k], parent[k])
-                            j = max(child[k], parent[k]) - sx
-                            trees.target[at + used] = source[i] * width + target[j]
-                            trees.weight[at + used] = excess[k]
-                            used += 1
-                    trees.used[x * m + y] = used
+                    _store(trees, at, x * m + y, sx, arcs, child, parent, flow, source, target, width)
+                if cold and sx * sy > SMALL:
+                    for j in range(sy):
+                        hint[target[j]] = pot[sx + j]
+                from_targets = 0.0
                 for i in range(sx):
                     transported += a[i] * pot[i]
                 for j in range(sy):
-                    transported += b[j] * pot[sx + j]
+                    from_targets += b[j] * pot[sx + j]
+                transported += from_targets
             change = scaled + discount * transported - value[x, y]
             residual[x, y] = change
             lowest = min(lowest, change + discount * slack)
@@ -475,9 +497,11 @@ def read_trees(first, last, value, stop, P, Q, trees, cells):
     more = 0
     for y in range(m):
         more = max(more, Q.indptr[y + 1] - Q.indptr[y])
+    child = np.empty(size + more, np.int32)
+    parent = np.empty(size + more, np.int32)
     pot = np.empty(size + more)
     excess = np.empty(size + more)
-    mask = (1 << trees.shift) - 1
+    flow = np.empty(size + more)
     for pair in range(first, last):
         x = pair // m
         y = pair - x * m
@@ -490,30 +514,20 @@ def read_trees(first, last, value, stop, P, Q, trees, cells):
             for j in range(sy):
                 cells.potential[g_at + j] = 0.0
             continue
-        at = trees.offset[x] + y * (sx - 1) + y_at
-        for i in range(sx):
-            excess[i] = P.data[x_at + i]
-        for j in range(sy):
-            excess[sx + j] = -Q.data[y_at + j]
+        _load(trees, trees.offset[x] + y * (sx - 1) + y_at, sx + sy - 1, child, parent)
+        _flows(sx, sy, P.data[x_at : x_at + sx], Q.data[y_at : y_at + sy], child, parent, excess, flow)
         pot[0] = 0.0
+        out = cells.indptr[pair - first]
         for k in range(sx + sy - 1):
-            code = np.int64(trees.code[at + k])
-            u = code >> trees.shift
-            w = code & mask
-            i = P.indices[x_at + min(u, w)]
-            j = Q.indices[y_at + max(u, w) - sx]
-            pot[u] = value[i, j] - pot[w]
+            u = child[k]
+            w = parent[k]
+            i = min(u, w)
+            j = max(u, w) - sx
+            pot[u] = value[P.indices[x_at + i], Q.indices[y_at + j]] - pot[w]
+            if flow[u] > 0.0:
+                cells.left[out] = i
+                cells.right[out] = j
+                cells.weight[out] = flow[u]
+                out += 1
         for j in range(sy):
             cells.potential[g_at + j] = pot[sx + j]
-        out = cells.indptr[pair - first]
-        for k in range(sx + sy - 2, -1, -1):
-            code = np.int64(trees.code[at + k])
-            u = code >> trees.shift
-            w = code & mask
-            moved = excess[u]
-            excess[w] += moved
-            if moved != 0.0:
-                cells.left[out] = min(u, w)
-                cells.right[out] = max(u, w) - sx
-                cells.weight[out] = abs(moved)
-                out += 1
