@@ -21,6 +21,7 @@ That is one step, and there is no other.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -32,12 +33,14 @@ from bisimetric._bellman import Bellman
 from bisimetric._coupling import IndependentWitness, StoredWitness
 from bisimetric._errors import InvalidOption, SolverFailed
 from bisimetric._stochastic import Floats
-from bisimetric.kernels.layout import Cells
+from bisimetric.kernels.layout import Cells, Rows
 from bisimetric.solvers.base import Iterate, Solver
 
 METHODS = ("ipm", "simplex", "choose")
 FEASIBILITY = 1e-10  # the tightest that HiGHS takes, absolute
 SMALLEST_ENTRY = 1e-12  # of the matrix; the lowest that HiGHS takes, its default 1e-9 drops probabilities
+DUST = 1e-9  # probabilities below are left out of the program, which HiGHS would else call infeasible or never solve
+PIVOTS_PER_ROW = 200  # and column: a simplex that needs more is cycling
 BYTES_PER_VARIABLE = 400  # seen for HiGHS, simplex and interior point alike
 POLL_SECONDS = 0.05  # between looks for Ctrl-C
 
@@ -109,8 +112,8 @@ class _Program(NamedTuple):
         first_y = np.concatenate([[0], np.cumsum(np.where(running, sizes_y[y], 0))])
         successor = source.indices[source.indptr[x][pair] + cells.left].astype(np.int64) * m
         successor += target.indices[target.indptr[y][pair] + cells.right]
-        p = source.data[source.indptr[x][pairs_x] + np.arange(len(pairs_x)) - first_x[pairs_x]]
-        q = target.data[target.indptr[y][pairs_y] + np.arange(len(pairs_y)) - first_y[pairs_y]]
+        p = _without_dust(source)[source.indptr[x][pairs_x] + np.arange(len(pairs_x)) - first_x[pairs_x]]
+        q = _without_dust(target)[target.indptr[y][pairs_y] + np.arange(len(pairs_y)) - first_y[pairs_y]]
         ones, here = np.ones(len(pair)), np.arange(len(pair))
         flow = sparse.hstack(
             [sparse.eye_array(n * m), _entries(-bellman.discount * ones, successor, here, (n * m, len(pair)))]
@@ -125,6 +128,15 @@ class _Program(NamedTuple):
         cost = np.concatenate([bellman.scaled_cost().ravel() / 2.0, np.zeros(len(pair))])  # at most 1
         rhs = np.concatenate([np.ones(n * m), np.zeros(len(p) + len(q))])
         return cls(cost, matrix, rhs, cells, np.repeat(running, sizes_y[y]), n * m, len(p))
+
+
+def _without_dust(rows: Rows) -> Floats:
+    """The probabilities, with those below DUST moved to the largest of their row."""
+    data = rows.data.copy()
+    data[data < DUST] = 0.0
+    for first, last in pairwise(rows.indptr):
+        data[first + int(np.argmax(data[first:last]))] += 1.0 - data[first:last].sum()
+    return data
 
 
 def _entries(
@@ -152,10 +164,11 @@ def _optimise(program: _Program, method: str) -> _Optimum:
         "small_matrix_value": SMALLEST_ENTRY,
         "threads": 1,
     }
+    rows, columns = program.matrix.shape
+    options["simplex_iteration_limit"] = 10_000 + PIVOTS_PER_ROW * (rows + columns)
     for option, value in options.items():
         highs.setOptionValue(option, value)
     lp = highspy.HighsLp()
-    rows, columns = program.matrix.shape
     lp.num_row_, lp.num_col_ = rows, columns
     lp.col_cost_, lp.col_lower_, lp.col_upper_ = program.cost, np.zeros(columns), np.full(columns, highspy.kHighsInf)
     lp.row_lower_ = lp.row_upper_ = program.rhs
@@ -175,6 +188,8 @@ def _optimise(program: _Program, method: str) -> _Optimum:
         raise
     status = highs.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
+        if method != "simplex":  # slower and steadier
+            return _optimise(program, "simplex")
         raise SolverFailed(
             f"HiGHS ended with {highs.modelStatusToString(status)!r}, expected an optimum; "
             "PolicyIteration() solves this problem too"
