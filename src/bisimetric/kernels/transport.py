@@ -401,6 +401,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
     excess = np.empty(size)
     link = np.empty(2 * size, np.int32)
     end = np.empty(2 * size, np.int32)
+    hinting = cold and largest_x * largest_y > SMALL
     hint = np.zeros(width)  # target potentials of the pair before, by state
     lowest = HUGE
     highest = -HUGE
@@ -415,6 +416,8 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
         seen = -1
         seen_at = 0
         for y in range(max(first - x * m, 0), min(last - x * m, m)):
+            if hinting and (x * m + y) % HINT_RUN == 0:
+                hint[:] = 0.0
             scaled = cost[x, y] * scale
             if stop.size > 0 and stop[x, y]:
                 change = scaled - value[x, y]
@@ -441,8 +444,6 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
                         local[i, j] = here[np.uint32(target[j])]
                 if cold:
                     if sx * sy > SMALL:
-                        if (x * m + y) % HINT_RUN == 0:
-                            hint[:] = 0.0
                         for j in range(sy):
                             excess[j] = hint[target[j]]
                         _greedy(sx, sy, a, b, local, excess, child, parent, flow, depth, down, link, end, up)
