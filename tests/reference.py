@@ -4,9 +4,10 @@ Two ways to the fixed point of
 
     V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },        V = c where the game stops:
 
-`distances` is policy iteration in floats with transports by scipy's linprog (HiGHS), on costs shifted and scaled to [0, 1] because
-HiGHS' tolerances are absolute. `exact_distances` is policy iteration in rational numbers: all vertices of every transport polytope are listed, policies are evaluated
-by fraction-free elimination, and the iteration ends when no vertex is better. Its answer is the true distance, without any rounding.
+`distances` is policy iteration in floats with transports by scipy's linprog (HiGHS), on costs shifted and scaled to
+[0, 1] because HiGHS' tolerances are absolute. `exact_distances` is policy iteration in rational numbers: all vertices
+of every transport polytope are listed, policies are evaluated by fraction-free elimination, and the iteration ends when
+no vertex is better. Its answer is the true distance, without any rounding.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Plan = dict[tuple[int, int], int]  # grains on a cell
 
 def distances(problem, *, rounds=1000):
     """V* by policy iteration; trustworthy to about 1e-10 when no probability is tiny and γ ≤ 0.99 or so."""
-    P, Q, cost, stop = _dense(problem)
+    P, Q, _, stop = _dense(problem)
     plans = np.einsum("xi,yj->xyij", P, Q)
     best = evaluate(problem, plans)
     for _ in range(rounds):
@@ -85,7 +86,7 @@ def transports(P, Q, value):
 
 
 def _repaired(plans, rows, columns):
-    """Plans with exactly these marginals (Altschuler, Weed & Rigollet 2017): cut what is too much, spread what is missing."""
+    """Plans with these marginals (Altschuler, Weed & Rigollet 2017): cut what is too much, spread what is missing."""
     plans = np.maximum(plans, 0.0)
     plans = plans * np.minimum(1.0, _ratio(rows, plans.sum(axis=3)))[..., :, None]
     plans = plans * np.minimum(1.0, _ratio(columns, plans.sum(axis=2)))[..., None, :]
@@ -172,8 +173,8 @@ def marginals(matrix) -> list[Marginal]:
 def vertices(p: Marginal, q: Marginal) -> list[Plan]:
     """All vertices of the transport polytope of two marginals.
 
-    The support of a vertex is a forest. Taking off one leaf after the other shows that filling some sequence of cells as far as possible
-    gives it, and every such sequence gives a vertex.
+    The support of a vertex is a forest. Taking off one leaf after the other shows that filling some sequence of cells
+    as far as possible gives it, and every such sequence gives a vertex.
     """
     found: set[tuple[tuple[tuple[int, int], int], ...]] = set()
     seen = set()

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: chains with everything that has ever been awkward, costs of any scale, problems of a bounded size."""
+"""Hypothesis strategies: chains with everything that is awkward, costs of any scale, problems of a bounded size."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -128,7 +130,7 @@ def test_paths_are_seeded_and_possible(coin):
     assert path[0].tolist() == [0, 1]
     assert np.array_equal(path, coupling.simulate(200, 3))
     assert not np.array_equal(path, coupling.simulate(200, 4))
-    for before, after in zip(path, path[1:], strict=False):
+    for before, after in pairwise(path):
         assert coupling[tuple(before)][tuple(after)] > 0
         assert coin.source.transitions[before[0], after[0]] > 0
         assert coin.target.transitions[before[1], after[1]] > 0

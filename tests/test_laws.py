@@ -208,7 +208,7 @@ def test_swapping_transposes(exact_solver, problem):
     one, other = exact_solver.solve(problem), exact_solver.solve(swapped)
     largest = one.upper.max() or 1.0
     assert_close(other.value.T / largest, one.value / largest, exact_solver.tol)
-    assert (other.lower.T <= one.upper).all()
+    assert (one.upper >= other.lower.T).all()
     assert (one.lower <= other.upper.T).all()
 
 

@@ -13,7 +13,6 @@ from bisimetric._bellman import Bellman
 from bisimetric._certificate import CELLS_AT_ONCE
 from bisimetric.errors import NotEnoughMemory
 
-
 N = 150
 
 

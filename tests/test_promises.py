@@ -93,7 +93,7 @@ def test_intervals_between_starts_hold_exactly(exact_solver, problem):
 
 
 def test_costs_that_vanish_beside_the_largest(exact_solver):
-    """A cost that underflows in the scale of the largest one still bounds its distance, and is it where the game stops."""
+    """A cost that underflows in the scale of the largest one still bounds its distance; it is V at a stop."""
     small, huge = 1.5 * 2.0**-78, 2.0**996
     source = bm.MarkovChain([[0, 1, 0], [0, 1, 0], [0, 0, 1]])
     for stop in (None, [[True], [False], [False]]):

@@ -97,7 +97,7 @@ def test_float32_rows_are_accepted():
     matrix, tol = as_csr(third, "row")
     assert exact_rows(matrix, "row", tol).matrix.data.sum() == 1.0
     matrix, tol = as_csr(third.astype(float), "row")
-    with pytest.raises(InvalidChain, match="sums to 1.0000003"):
+    with pytest.raises(InvalidChain, match=r"sums to 1\.0000003"):
         exact_rows(matrix, "row", tol)
 
 

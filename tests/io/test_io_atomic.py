@@ -8,7 +8,7 @@ import stat
 import zipfile
 
 import pytest
-from io_samples import SUFFIXES, assert_same_chain, chains, solutions
+from tests.io.io_samples import SUFFIXES, assert_same_chain, chains, solutions
 
 import bisimetric as bm
 from bisimetric import errors

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from io_samples import SUFFIXES, as_bytes, assert_same_chain, chains, edited, refusal
 from tests import strategies
+from tests.io.io_samples import SUFFIXES, as_bytes, assert_same_chain, chains, edited, refusal
 
 import bisimetric as bm
 from bisimetric import errors

@@ -10,7 +10,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from io_samples import SUFFIXES, archive, as_bytes, chains, members, npy, refusal, solutions
+from tests.io.io_samples import SUFFIXES, archive, as_bytes, chains, members, npy, refusal, solutions
 
 import bisimetric as bm
 from bisimetric import errors

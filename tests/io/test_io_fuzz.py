@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from io_samples import SUFFIXES, archive, as_bytes, assert_same_chain, chains, members, solutions
+from tests.io.io_samples import SUFFIXES, archive, as_bytes, assert_same_chain, chains, members, solutions
 
 import bisimetric as bm
 from bisimetric import errors

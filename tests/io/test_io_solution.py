@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from io_samples import (
+from tests import strategies
+from tests.io.io_samples import (
     SUFFIXES,
     archive,
     as_bytes,
@@ -20,7 +21,6 @@ from io_samples import (
     refusal,
     solutions,
 )
-from tests import strategies
 
 import bisimetric as bm
 from bisimetric import solvers

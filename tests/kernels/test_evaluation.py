@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -49,7 +51,7 @@ def test_products(operator, cuts):
         (independent, kernels.evaluation.apply_independent, (b.stop, b.source, b.target)),
     ):
         out, sums = np.empty(12), np.empty((4, 2))
-        for first, last in zip(cuts[:-1], cuts[1:], strict=True):
+        for first, last in pairwise(cuts):
             kernel(first, last, vector, out, other, b.discount, *arguments, sums)
         np.testing.assert_allclose(out, vector - 0.9 * matrix @ vector, atol=1e-14)
         np.testing.assert_allclose(sums, sums_of(4, other, out), rtol=1e-13)

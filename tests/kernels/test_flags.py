@@ -1,6 +1,7 @@
-"""In which mode kernels run: BISIMETRIC_EXPECT is "", "jit-off" (NUMBA_DISABLE_JIT=1) or "bounds-check" (NUMBA_BOUNDSCHECK=1).
+"""In which mode kernels run: BISIMETRIC_EXPECT says it.
 
-A set of tests that is meant to run without the JIT, and does not, would pass all the same; this file fails then.
+"" stands for compiled, "jit-off" for NUMBA_DISABLE_JIT=1, "bounds-check" for NUMBA_BOUNDSCHECK=1. A set of tests that
+is meant to run without the JIT, and does not, would pass all the same; this file fails then.
 """
 
 from __future__ import annotations
