@@ -103,7 +103,7 @@ def test_no_coupling_is_better(exact_solver, problem, random):
     P, Q = problem.source.transitions.toarray(), problem.target.transitions.toarray()
     (n, m), lower = problem.shape, exact_solver.solve(problem).lower
     independent = reference.evaluate(problem, np.einsum("xi,yj->xyij", P, Q))
-    assert (lower <= independent * (1 + 1e-12)).all()
+    assert (lower <= independent + 1e-12 * independent.max()).all()  # the reference is rounded, too
     rows, columns = list(range(n)), list(range(m))
     random.shuffle(rows)
     random.shuffle(columns)
@@ -112,7 +112,7 @@ def test_no_coupling_is_better(exact_solver, problem, random):
         for y in range(m):
             plans[x, y][np.ix_(rows, columns)] = north_west(P[x, rows], Q[y, columns])
     corner = reference.evaluate(problem, plans)
-    assert (lower <= corner * (1 + 1e-12)).all()
+    assert (lower <= corner + 1e-12 * corner.max()).all()
 
 
 @given(
