@@ -142,7 +142,8 @@ class Bellman:
                 n,
                 cost=n * m,
             )
-            return float(sums[:, 0].sum()), float(sums[:, 1].sum())
+            product, square = np.add.reduce(sums, axis=0).tolist()
+            return product, square
 
         return _krylov.bicgstab(apply, residual, guess, rows=n, target=target)
 
@@ -160,7 +161,8 @@ class Bellman:
                 n,
                 cost=n * m,
             )
-            return float(sums[:, 0].sum()), float(sums[:, 1].sum())
+            product, square = np.add.reduce(sums, axis=0).tolist()
+            return product, square
 
         solved = _krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
         start = solved.x if solved.residual < math.inf else cost

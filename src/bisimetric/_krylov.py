@@ -80,8 +80,8 @@ def _cycle(
             rows,
             cost=size,
         )
-        rho_old, rho = rho, float(sums[:, 0].sum())
-        residual = float(sums[:, 1].max())
+        rho_old, rho = rho, float(np.add.reduce(sums[:, 0]))
+        residual = float(np.maximum.reduce(sums[:, 1]))
         if not np.isfinite(residual):
             return x, np.inf, products, False
         if residual <= target:
