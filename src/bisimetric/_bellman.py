@@ -82,9 +82,9 @@ class Bellman:
         offset = np.concatenate([[0], np.cumsum(per_row)])
         cells = int(offset[-1])
         node_bits = int(sizes_x.max() + sizes_y.max() - 1).bit_length()
-        wide = node_bits > 8
-        kind = np.uint32 if wide else np.uint16
-        needed = cells * (np.dtype(kind).itemsize + 12) + n * m * (2 + 8 * SOLVER_VECTORS)
+        shift = next(bits for bits in (8, 16, 32) if node_bits <= bits)
+        kind = np.dtype(f"u{shift // 4}")  # a code is two node numbers
+        needed = cells * (kind.itemsize + 12) + n * m * (2 + 8 * SOLVER_VECTORS)
         _memory.require(
             needed, f"solving {n} x {m} state pairs", "merge bisimilar states, or compare parts of the chains"
         )
@@ -93,7 +93,7 @@ class Bellman:
         return Trees(
             offset[:-1].copy(),
             np.empty(cells, kind),
-            16 if wide else 8,
+            shift,
             np.zeros(n * m, kind),
             np.empty(cells, np.int32),
             np.empty(cells),
@@ -111,7 +111,7 @@ class Bellman:
         tol = np.maximum(rounding, ignore)
 
         def work(first: int, last: int) -> Floats:
-            report = np.empty(5)
+            report = np.empty(3)
             kernels.transport.improve(
                 first, last, value, self.cost, self.scale, self.discount, self.stop, self.source, self.target,
                 self.alike, trees, residual, tol, cold, report,
@@ -119,7 +119,13 @@ class Bellman:
             return report
 
         reports = np.array(for_each_block(work, n * m, unit=self._unit(), serial_below=SERIAL_BELOW))
-        return Sweep(residual, float(reports[:, 0].min()), float(reports[:, 1].max()), int(reports[:, 2].sum()))
+        columns = kernels.transport
+        return Sweep(
+            residual,
+            float(reports[:, columns.LOWEST].min()),
+            float(reports[:, columns.HIGHEST].max()),
+            int(reports[:, columns.PIVOTS].sum()),
+        )
 
     def onward(self, sweep: Sweep) -> tuple[float, float]:
         """How far V* can be below and above T V, by MacQueen's bounds; one sign only if the game can stop."""

@@ -29,6 +29,7 @@ from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, real_array
 LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
 ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
 CELLS_AT_ONCE = 2**20  # of couplings that the checker looks at in one block
+OPERATIONS_AROUND = 12  # roundings besides those of the longest sum: scaling, γ, c, the cost itself
 SUBNORMAL_BELOW = 2.0**-1000  # costs this small may round when scaled back
 
 
@@ -68,6 +69,8 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
 
     The better the guess, the tighter the interval; a wrong guess gives a wide interval, never a wrong one.
     """
+    if not isinstance(problem, Problem):
+        raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem")
     guess = real_array(value, "value", InvalidProblem, ndim=2)
     if guess.shape != problem.shape:
         raise InvalidProblem(f"value has shape {guess.shape}, expected {problem.shape}")
@@ -112,8 +115,12 @@ def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -
 
     at_once = max(1, CELLS_AT_ONCE // max(witness.cells_per_pair, 1))
     reports = np.array(for_each_block(work, n * m, largest=at_once, serial_below=SERIAL_BELOW))
-    lowest, highest = float(reports[:, 0].min()), float(reports[:, 1].max())
-    marginal_error, potential, terms, invalid = (float(reports[:, k].max()) for k in (2, 3, 4, 5))
+    columns = kernels.check
+    lowest, highest = float(reports[:, columns.LOWEST].min()), float(reports[:, columns.HIGHEST].max())
+    marginal_error, potential, terms, invalid = (
+        float(reports[:, column].max())
+        for column in (columns.MARGINAL_ERROR, columns.LARGEST_POTENTIAL, columns.MOST_TERMS, columns.INVALID)
+    )
     if invalid or not marginal_error <= LARGEST_MARGINAL_ERROR:
         raise InvalidWitness(
             f"the couplings are off by {marginal_error:.3g} in a marginal, or have {invalid:.0f} invalid cells"
@@ -161,7 +168,7 @@ def _widening(
     """
     discount = bellman.discount
     largest = float(np.abs(value).max())
-    unit = (terms + 12) * UNIT_ROUNDOFF
+    unit = (terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF
     costs = float(bellman.cost.max()) * bellman.scale
     residual = max(abs(residuals[0]), abs(residuals[1]))
     below = unit * (costs + discount * (largest + 2 * potential) + residual)

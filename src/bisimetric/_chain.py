@@ -40,7 +40,7 @@ class MarkovChain:
     start: Floats | None  # [n], a distribution
     names: tuple[str, ...] | None
     labels: tuple[Label, ...] | None
-    row_error: Floats = field(repr=False)  # [n], 1-norm between the row given and the row stored
+    row_error: Floats = field(repr=False)  # [n], 1-norm between the row given, rescaled to sum 1, and the row stored
 
     def __init__(
         self,
@@ -175,6 +175,8 @@ def _checked_start(start: object, n_states: int, names: Sequence[str] | None) ->
 def _checked_names(names: Iterable[str] | None, n_states: int) -> tuple[str, ...] | None:
     if names is None:
         return None
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InvalidChain(f"names is {names!r}, expected one string per state")
     checked = tuple(names)
     for k, name in enumerate(checked):
         if not isinstance(name, str):
@@ -191,6 +193,8 @@ def _checked_names(names: Iterable[str] | None, n_states: int) -> tuple[str, ...
 def _checked_labels(labels: Iterable[object] | None, n_states: int) -> tuple[Label, ...] | None:
     if labels is None:
         return None
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise InvalidChain(f"labels is {labels!r}, expected one label per state")
     checked = tuple(_checked_label(label, k) for k, label in enumerate(labels))
     if len(checked) != n_states:
         raise InvalidChain(f"labels has {len(checked)} entries, expected one per state: {n_states}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from os import PathLike, fspath
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
@@ -18,8 +17,6 @@ from bisimetric._solution import Solution
 from bisimetric._solve import solve
 from bisimetric.solvers import PolicyIteration, Solver
 
-CHAIN_FILES = (".npz", ".json")
-
 
 def as_chain(obj: object) -> MarkovChain:
     """A chain from a chain, an array, a file (`.npz`, `.json`) or the name of a built-in environment."""
@@ -27,7 +24,7 @@ def as_chain(obj: object) -> MarkovChain:
         return obj
     if isinstance(obj, (str, PathLike)):
         return _from_text(fspath(obj))
-    if sparse.issparse(obj) or isinstance(obj, (np.ndarray, list, tuple)):
+    if sparse.issparse(obj) or isinstance(obj, (list, tuple)) or hasattr(obj, "__array__"):
         return MarkovChain(obj)
     raise InvalidChain(
         f"cannot make a chain of a {type(obj).__name__}, expected a MarkovChain, a transition matrix, "
@@ -36,11 +33,11 @@ def as_chain(obj: object) -> MarkovChain:
 
 
 def _from_text(text: str | bytes) -> MarkovChain:
-    from bisimetric.io import load
+    from bisimetric.io import SUFFIXES, load
 
     if isinstance(text, bytes):
         raise InvalidChain(f"{text!r} is bytes, expected text")
-    if text.endswith(CHAIN_FILES):
+    if text.lower().endswith(SUFFIXES):
         loaded = load(text)
         if not isinstance(loaded, MarkovChain):
             raise InvalidChain(f"{text} holds a solution, expected a chain; solution.problem has its two chains")
@@ -48,7 +45,7 @@ def _from_text(text: str | bytes) -> MarkovChain:
     if environments.is_name(text):
         return environments.by_name(text)
     raise InvalidOption(
-        f"{text!r} is neither a chain file ({', '.join(CHAIN_FILES)}) nor a built-in environment; "
+        f"{text!r} is neither a chain file ({', '.join(SUFFIXES)}) nor a built-in environment; "
         "`bisimetric environments` lists those"
     )
 

@@ -43,7 +43,10 @@ def _reward_gap(source: MarkovChain, target: MarkovChain) -> Floats:
             raise InvalidProblem(f"the {role} chain has no reward; give it one, or give cost=")
     assert source.reward is not None
     assert target.reward is not None
-    gap: Floats = np.subtract.outer(source.reward, target.reward)
+    with np.errstate(over="ignore"):
+        gap: Floats = np.subtract.outer(source.reward, target.reward)
+    if not np.isfinite(gap).all():
+        raise InvalidProblem("the gap between two rewards overflows; divide the rewards by a constant")
     return np.abs(gap, out=gap)
 
 
@@ -72,7 +75,7 @@ def features(metric: str = "euclidean") -> _Named:
         for role, chain in (("source", source), ("target", target)):
             try:
                 array = np.array(chain.labels, dtype=np.float64)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise InvalidProblem(f"the labels of the {role} chain are not numeric vectors of one length") from None
             if array.ndim == 0:
                 raise InvalidProblem(f"the {role} chain has no labels; give one feature vector per state as labels=")
@@ -81,6 +84,9 @@ def features(metric: str = "euclidean") -> _Named:
             raise InvalidProblem(
                 f"feature vectors have {vectors[0].shape[1]} and {vectors[1].shape[1]} entries, expected as many"
             )
-        return np.ascontiguousarray(cdist(vectors[0], vectors[1], metric))
+        try:
+            return np.ascontiguousarray(cdist(vectors[0], vectors[1], metric))
+        except (TypeError, ValueError) as error:
+            raise InvalidProblem(f"the metric {metric!r} fails on these features: {error}") from None
 
     return _Named(f"features({metric!r})", between)

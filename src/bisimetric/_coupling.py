@@ -20,9 +20,11 @@ from bisimetric._bellman import Bellman
 from bisimetric._chain import state_index
 from bisimetric._errors import InvalidOption
 from bisimetric._problem import Problem
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, real_array
+from bisimetric._stochastic import ROW_SUM_TOL, UNIT_ROUNDOFF, Floats, real_array
 from bisimetric.kernels.layout import Cells, Trees
 
+SETTLED = 4 * UNIT_ROUNDOFF  # change of an occupancy, which sums to 1, that counts as none
+CELLS_AT_ONCE = 2**22  # of couplings that are read in one block
 MAX_SWEEPS = 100_000  # of the plain iteration that finishes an occupancy when BiCGSTAB stops early
 
 
@@ -114,7 +116,7 @@ class Coupling:
     start_law: Callable[[], Floats]  # joint law of the two starts, [n, m]
 
     def __getitem__(self, pair: tuple[int | str, int | str]) -> sparse.csr_array:
-        x, y = self._indices(pair)
+        x, y = pair_indices(self.problem, pair)
         m = self.problem.shape[1]
         cells = self.witness.cells(x * m + y, x * m + y + 1)
         left, right = (
@@ -131,7 +133,7 @@ class Coupling:
             f"the coupling of {n} x {m} state pairs as a matrix",
             "look at single pairs with coupling[x, y]",
         )
-        step = max(m, (2**22 // max(self.witness.cells_per_pair, 1)) // m * m)
+        step = max(m, (CELLS_AT_ONCE // max(self.witness.cells_per_pair, 1)) // m * m)
         parts = [self._flat_rows(first, min(first + step, n * m)) for first in range(0, n * m, step)]
         indptr = np.concatenate([[0], np.cumsum(np.concatenate([part[0] for part in parts]))])
         index_type = np.int32 if max(indptr[-1], n * m) < 2**31 else np.int64
@@ -159,7 +161,7 @@ class Coupling:
             swept = b + discount * (transposed @ visits)
             change = float(np.abs(swept - visits).sum())
             visits = swept
-            if change <= 64 * UNIT_ROUNDOFF * (1.0 - discount) or change <= 4 * UNIT_ROUNDOFF:
+            if change <= SETTLED:
                 break
         return visits.reshape(n, m)
 
@@ -167,6 +169,8 @@ class Coupling:
         """A path of the coupled chains, [steps + 1, 2]; it ends early at a stopped pair. Same seed, same path."""
         if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
             raise InvalidOption(f"steps is {steps!r}, expected a whole number ≥ 0")
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise InvalidOption(f"seed is {seed!r}, expected a whole number ≥ 0")
         random = np.random.default_rng(seed)
         law = self.law(start)
         m = law.shape[1]
@@ -181,7 +185,7 @@ class Coupling:
         return np.array(path, np.int64)
 
     def _flat_rows(self, first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
-        """Cells per pair, flat successor pairs and weights of the pairs first..last, each pair sorted."""
+        """Cells per pair, flat successor pairs and weights of the pairs first..last."""
         m = self.problem.shape[1]
         cells = self.witness.cells(first, last)
         count = np.diff(cells.indptr)
@@ -196,21 +200,12 @@ class Coupling:
         n, m = self.problem.shape
         if isinstance(start, np.ndarray) and start.ndim == 2:
             law = real_array(start, "start", InvalidOption, ndim=2)
-            if law.shape != (n, m) or law.min() < 0 or not abs(law.sum() - 1) <= 1e-9:
+            if law.shape != (n, m) or law.min() < 0 or not abs(law.sum() - 1) <= ROW_SUM_TOL:
                 raise InvalidOption(f"start has shape {law.shape} and sum {law.sum():.12g}, expected {(n, m)} and 1")
             return law
         law = np.zeros((n, m))
-        law[self._indices(start)] = 1.0
+        law[pair_indices(self.problem, start)] = 1.0
         return law
-
-    def _indices(self, pair: object) -> tuple[int, int]:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise InvalidOption(f"{pair!r} is not a pair of states, expected (source state, target state)")
-        source, target = self.problem.source, self.problem.target
-        return (
-            state_index(pair[0], source.n_states, source.names),
-            state_index(pair[1], target.n_states, target.names),
-        )
 
     def __repr__(self) -> str:
         n, m = self.problem.shape
@@ -230,10 +225,9 @@ class Potentials:
     shortfall: float
     scale: float  # of the numbers above and of the witness
 
-    def __getitem__(self, pair: tuple[int, int]) -> tuple[Floats, Floats]:
+    def __getitem__(self, pair: tuple[int | str, int | str]) -> tuple[Floats, Floats]:
         m = self.problem.shape[1]
-        x = state_index(pair[0], self.problem.source.n_states, self.problem.source.names)
-        y = state_index(pair[1], m, self.problem.target.names)
+        x, y = pair_indices(self.problem, pair)
         g = self.witness.cells(x * m + y, x * m + y + 1).potential
         costs = self.checked[np.ix_(self.problem.source.successors(x), self.problem.target.successors(y))]
         return ((costs - self.shortfall) - g).min(axis=1) / self.scale, g / self.scale
@@ -241,6 +235,17 @@ class Potentials:
     def __repr__(self) -> str:
         n, m = self.problem.shape
         return f"Potentials({n} x {m} state pairs; potentials[x, y] is (f, g) on the successors)"
+
+
+def pair_indices(problem: Problem, pair: object) -> tuple[int, int]:
+    """The indices of a source and a target state, each given by index or by name."""
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise InvalidOption(f"{pair!r} is not a pair of states, expected (source state, target state)")
+    source, target = problem.source, problem.target
+    return (
+        state_index(pair[0], source.n_states, source.names),
+        state_index(pair[1], target.n_states, target.names),
+    )
 
 
 def _longest(indptr: npt.NDArray[np.int64]) -> int:

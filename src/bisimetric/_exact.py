@@ -48,6 +48,8 @@ class ExactCertificate:
 
 def certify_exactly(solution: Solution) -> ExactCertificate:
     """Check the coupling and the potentials of a solution in rational arithmetic; for small problems."""
+    if not isinstance(solution, Solution):
+        raise InvalidProblem(f"solution is a {type(solution).__name__}, expected a Solution; solve(...) makes one")
     problem = solution.problem
     n, m = problem.shape
     work = problem.source.transitions.nnz * problem.target.transitions.nnz

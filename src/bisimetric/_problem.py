@@ -11,11 +11,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
+from bisimetric import _memory
 from bisimetric._chain import MarkovChain
 from bisimetric._cost import Cost, reward_gap
 from bisimetric._errors import InvalidProblem
 from bisimetric._stochastic import Floats, frozen, is_scalar, real_array
+
+BYTES_PER_PAIR = 18  # a cost as it is made, its checked copy, and masks while checking
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -51,6 +55,11 @@ class Problem:
                 )
         gamma = _checked_discount(discount)
         shape = (source.n_states, target.n_states)
+        _memory.require(
+            BYTES_PER_PAIR * shape[0] * shape[1],
+            f"the cost between {shape[0]} x {shape[1]} states",
+            "merge bisimilar states, or compare parts of the chains",
+        )
         checked = _checked_cost(reward_gap if cost is None else cost, source, target, shape)
         if normalised:
             checked *= 1.0 - gamma
@@ -94,6 +103,11 @@ def _checked_discount(discount: object) -> float:
 def _checked_cost(
     cost: npt.ArrayLike | Cost, source: MarkovChain, target: MarkovChain, shape: tuple[int, int]
 ) -> Floats:
+    if isinstance(cost, str) or sparse.issparse(cost):
+        raise InvalidProblem(
+            f"cost is {cost if isinstance(cost, str) else 'sparse'!r}, expected a dense array or a cost object such as bisimetric.cost.label_mismatch; "
+            "a sparse matrix has .toarray()"
+        )
     given = cost(source, target) if callable(cost) else cost
     array = real_array(given, "cost", InvalidProblem, ndim=2)
     if array.shape != shape:

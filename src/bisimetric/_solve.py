@@ -43,6 +43,8 @@ def solve(
     with its status instead. `initial` is a guess of the distances, or the solution of a similar problem.
     `on_step` is called after every step.
     """
+    if not isinstance(problem, Problem):
+        raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem; distance(...) makes one")
     goal = _checked_tol(tol, solver)
     limit = _checked_max_steps(max_steps, solver)
     guess = _checked_initial(initial, problem)
@@ -61,9 +63,10 @@ def solve(
         status = Status.INTERRUPTED
         solution = run.solution(status)
     if throw and tol is not None and status in (Status.STEP_LIMIT, Status.STALLED):
+        remedy = "raise max_steps" if status is Status.STEP_LIMIT else "raise tol"
         raise ToleranceNotReached(
             f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps, asked for {tol:g}: "
-            f"{status.value}; raise tol or max_steps, or take error.solution",
+            f"{status.value}; {remedy}, or take error.solution",
             solution,
         )
     return solution
@@ -107,7 +110,11 @@ class _Run:
                 return Status.STALLED
             if len(self._history) >= self._max_steps:
                 return Status.STEP_LIMIT
-            self._accept(self._solver.step(self._bellman, self._iterate))
+            self._certificate = None  # a step changes trees in place, and may be interrupted
+            after = self._solver.step(self._bellman, self._iterate)
+            if after is self._iterate:  # the solver has nothing more to do
+                return Status.STALLED
+            self._accept(after)
 
     def solution(self, status: Status) -> Solution:
         """The certified solution at the current iterate."""

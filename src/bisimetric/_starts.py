@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric._bellman import Bellman
-from bisimetric._certificate import Certificate
+from bisimetric._certificate import OPERATIONS_AROUND, SUBNORMAL_BELOW, Certificate
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Rows
 
@@ -74,14 +74,13 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     kernels.check.check(
         0, 1, value, pair.cost, 1.0, 1.0, pair.stop, pair.source, pair.target, cells, upper, lower, report
     )
-    slip = (report[4] + 12) * UNIT_ROUNDOFF * (1.0 + 2 * report[3])
-    return _Transport(
-        float(lower[0, 0] - slip) * largest,
-        float(upper[0, 0] + slip) * largest,
-        cells.left,
-        cells.right,
-        cells.weight,
-    )
+    columns = kernels.check
+    terms = report[columns.MOST_TERMS] + OPERATIONS_AROUND
+    slip = terms * UNIT_ROUNDOFF * (1.0 + 2 * report[columns.LARGEST_POTENTIAL])
+    below, above = float(lower[0, 0] - slip) * largest, float(upper[0, 0] + slip) * largest
+    if largest < SUBNORMAL_BELOW:
+        below, above = float(np.nextafter(below, -np.inf)), float(np.nextafter(above, np.inf))
+    return _Transport(below, above, cells.left, cells.right, cells.weight)
 
 
 def _single_row(law: Floats) -> Rows:

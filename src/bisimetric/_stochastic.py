@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class ExactRows(NamedTuple):
-    """Rows that sum to one exactly, and how far each is from what was given."""
+    """Rows that sum to one exactly, and how far each is from what was given, rescaled to sum 1."""
 
     matrix: sparse.csr_array
     error: Floats  # [rows], 1-norm, an upper bound
@@ -66,18 +66,28 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
+def _dtype(given: Any, what: str) -> np.dtype[Any]:
+    """The dtype that numpy finds, whatever holds the numbers."""
+    if np.ma.isMaskedArray(given):
+        raise InvalidChain(f"{what} is a masked array, expected numbers everywhere; use .filled(0)")
+    try:
+        return np.asarray(given).dtype
+    except ValueError:
+        return np.dtype(object)  # ragged: refused with the shape, below
+
+
 def as_csr(given: Any, what: str) -> tuple[sparse.csr_array, float]:
     """A canonical float64 CSR copy (sorted, duplicates summed) and the row-sum tolerance for its dtype."""
-    dtype = getattr(given, "dtype", np.dtype(np.float64))
-    tol = ROW_SUM_TOL_SINGLE if dtype in (np.float32, np.float16) else ROW_SUM_TOL
+    dtype = given.dtype if sparse.issparse(given) else _dtype(given, what)
+    tol = ROW_SUM_TOL_SINGLE if dtype.kind == "f" and dtype.itemsize <= 4 else ROW_SUM_TOL
     if sparse.issparse(given):
         if dtype.kind not in "biuf":
             raise InvalidChain(f"{what} has dtype {dtype}, expected real numbers; convert it with .astype(float)")
         if given.ndim != 2:
             raise InvalidChain(f"{what} has shape {given.shape}, expected 2 dimensions")
         try:
+            _check_indices(given)
             matrix = sparse.csr_array(given, dtype=np.float64, copy=True)
-            matrix.check_format(full_check=True)
         except ValueError as error:
             raise InvalidChain(f"{what} is not a well-formed sparse matrix: {error}") from None
         matrix.sum_duplicates()
@@ -88,6 +98,16 @@ def as_csr(given: Any, what: str) -> tuple[sparse.csr_array, float]:
             raise InvalidChain(f"{what}[{(row, column)}] is {entry}, expected a probability; replace it before")
         return matrix, tol
     return sparse.csr_array(real_array(given, what, InvalidChain, ndim=2)), tol
+
+
+def _check_indices(matrix: Any) -> None:
+    """Raise ValueError where a sparse matrix points outside itself: converting such a one can crash."""
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    elif matrix.format == "coo":
+        for index, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
+            if len(index) and not (index.min() >= 0 and index.max() < size):
+                raise ValueError(f"an index is outside 0..{size - 1}")
 
 
 def exact_rows(matrix: sparse.csr_array, what: str, tol: float) -> ExactRows:

@@ -31,9 +31,8 @@ from bisimetric.cli._progress import Progress
 from bisimetric.cli._report import report, verdict_line
 from bisimetric.cli._text import complain, digits
 from bisimetric.cli._verdict import ExitCode, judge
+from bisimetric.io import SUFFIXES
 from bisimetric.views.explanation import Explanation
-
-SOLUTION_FILES = (".npz", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +85,8 @@ def _check_save(path: str | None) -> None:
     if path is None:
         return
     file = Path(path)
-    if file.suffix not in SOLUTION_FILES:
-        raise InvalidOption(f"--save is {path!r}, expected a file name that ends in {' or '.join(SOLUTION_FILES)}")
+    if file.suffix.lower() not in SUFFIXES:
+        raise InvalidOption(f"--save is {path!r}, expected a file name that ends in {' or '.join(SUFFIXES)}")
     if file.is_dir():
         raise InvalidOption(f"--save is {path!r}, which is a folder, expected a file")
     if not file.parent.is_dir():

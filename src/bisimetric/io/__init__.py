@@ -15,7 +15,7 @@ A chain:
     names           [n] texts; may be missing
     labels          [n] texts, numbers or flat lists of those; may be missing.
                     ±∞ is {"float": "inf"} or {"float": "-inf"}
-    row_error       [n], 1-norm between the rows that the chain was made of and those in the file; 0 if missing
+    row_error       [n], 1-norm between the rows that the chain was made of (rescaled) and these; 0 if missing
 
 People may write JSON chains by hand; those need neither `format` nor `version`. A solution:
 
@@ -30,12 +30,13 @@ People may write JSON chains by hand; those need neither `format` nor `version`.
                     k = x·m + y puts weight[c], indptr[k] ≤ c < indptr[k+1], on the left[c]-th successor of x and
                     the right[c]-th of y; `potential` lists for every pair one number per successor of y
 
-Nothing in a file is trusted: sizes are checked before anything is allocated, nothing is ever unpickled, and the
-bounds of a solution are proved again from its couplings and potentials. Files are written to the side and moved
+Sizes are checked before anything is allocated, nothing is ever unpickled, and the bounds of a solution are proved
+again from its couplings and potentials; `solver`, `status` and `history` are a record of the run and taken as
+written. Files are written to the side and moved
 into place when complete.
 """
 
-from bisimetric.io._files import SIZE_LIMIT
+from bisimetric.io._files import SIZE_LIMIT, SUFFIXES
 from bisimetric.io._save_load import load, save
 
-__all__ = ["SIZE_LIMIT", "load", "save"]
+__all__ = ["SIZE_LIMIT", "SUFFIXES", "load", "save"]

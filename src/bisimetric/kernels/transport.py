@@ -26,7 +26,7 @@ HUGE = 1e300
 CLOSED = 2**30  # marks a target that a greedy start has filled
 
 # Columns of a sweep's report.
-LOWEST, HIGHEST, PIVOTS, CHANGED, FAILED = range(5)
+LOWEST, HIGHEST, PIVOTS = range(3)
 
 
 @finite_kernel
@@ -406,8 +406,6 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
     lowest = HUGE
     highest = -HUGE
     n_pivots = 0
-    n_changed = 0
-    n_failed = 0
     for x in range(first // m, (last - 1) // m + 1):
         x_at = P.indptr[x]
         sx = P.indptr[x + 1] - x_at
@@ -463,9 +461,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
                         sx, sy, a, b, local, child, parent, up, depth, flow, pot, down, right, left, excess, ignored
                     )  # fmt: skip
                     slack = -ignored if pivots >= 0 else -HUGE
-                    n_failed += pivots < 0
                     n_pivots += abs(pivots)
-                    n_changed += 1
                     _store(trees, at, x * m + y, sx, arcs, child, parent, flow, source, target, width)
                 if cold and sx * sy > SMALL:
                     for j in range(sy):
@@ -483,8 +479,6 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
     report[LOWEST] = lowest
     report[HIGHEST] = highest
     report[PIVOTS] = n_pivots
-    report[CHANGED] = n_changed
-    report[FAILED] = n_failed
 
 
 @kernel

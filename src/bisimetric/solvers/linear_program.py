@@ -75,9 +75,6 @@ class LinearProgram(Solver[Iterate]):
         """There is nothing after the optimum."""
         return iterate
 
-    def patience(self, discount: float) -> int:
-        return 1
-
 
 class _Program(NamedTuple):
     """min cost·z, matrix z = rhs, z ≥ 0, with z = (ν, μ) and rows (flow, X, Y)."""
@@ -165,7 +162,7 @@ def _optimise(program: _Program, method: str) -> _Optimum:
         "threads": 1,
     }
     rows, columns = program.matrix.shape
-    options["simplex_iteration_limit"] = 10_000 + PIVOTS_PER_ROW * (rows + columns)
+    options["simplex_iteration_limit"] = PIVOTS_PER_ROW * (rows + columns + 50)
     for option, value in options.items():
         highs.setOptionValue(option, value)
     lp = highspy.HighsLp()
@@ -191,8 +188,7 @@ def _optimise(program: _Program, method: str) -> _Optimum:
         if method != "simplex":  # slower and steadier
             return _optimise(program, "simplex")
         raise SolverFailed(
-            f"HiGHS ended with {highs.modelStatusToString(status)!r}, expected an optimum; "
-            "PolicyIteration() solves this problem too"
+            f"HiGHS ended with {highs.modelStatusToString(status)!r}, expected an optimum; try PolicyIteration()"
         )
     solution = highs.getSolution()
     moves = np.maximum(np.array(solution.col_value)[program.n_flow :], 0.0)

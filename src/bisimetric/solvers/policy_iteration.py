@@ -68,7 +68,7 @@ class PolicyIteration(Solver[PolicyIterate]):
     accuracy: float = 0.01  # of an evaluation, as a fraction of the residual's span
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.accuracy < 1.0:
+        if not isinstance(self.accuracy, (int, float)) or not 0.0 < self.accuracy < 1.0:
             raise InvalidOption(f"accuracy is {self.accuracy!r}, expected a number in (0, 1); 0.01 works well")
 
     def init(self, bellman: Bellman, value: Floats | None) -> PolicyIterate:

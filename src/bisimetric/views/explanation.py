@@ -38,7 +38,7 @@ class Part:
 class Explanation:
     """The largest parts of a distance; with `rest` they add up to it."""
 
-    distance: float
+    distance: float  # under the coupling found; inside the certified interval
     parts: tuple[Part, ...]  # largest first
     rest: float  # of the pairs not listed
     n_pairs: int  # pairs with a part, listed or not
@@ -69,14 +69,10 @@ def explain(solution: Solution, k: int, start: object) -> Explanation:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 0:
         raise InvalidOption(f"k is {k!r}, expected a whole number ≥ 0: how many pairs to list")
     problem = solution.problem
-    if start is None:
-        distance = solution.distance
-        occupancy = solution.coupling.occupancy()
-    else:
-        occupancy = solution.coupling.occupancy(start)
-        distance = float((solution.coupling.law(start) * solution.value).sum())
+    occupancy = solution.coupling.occupancy(start)
     amounts = occupancy * problem.cost / (1.0 - problem.discount)
     flat = amounts.ravel()
+    distance = float(flat.sum())
     top = np.argsort(-flat, kind="stable")[:k]
     top = top[flat[top] > 0]
     parts = tuple(
@@ -90,7 +86,5 @@ def explain(solution: Solution, k: int, start: object) -> Explanation:
         )
         for x, y in zip(*np.unravel_index(top, amounts.shape), strict=True)
     )
-    rest = distance - sum(part.amount for part in parts)
-    return Explanation(
-        distance, parts, rest if len(parts) < np.count_nonzero(flat) else 0.0, int(np.count_nonzero(flat))
-    )
+    rest = float(np.delete(flat, top).sum())
+    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)))
