@@ -1,9 +1,12 @@
 """Work on ranges of rows in short blocks, by several threads of this process.
 
 Kernels release the interpreter lock, so plain Python threads suffice. That leaves out numba's own threading
-layers, which abort the process when they are entered from two threads or after a fork. Blocks last about a
-tenth of a second, so Ctrl-C takes effect between two of them; blocks under way are waited for, so that no
-array is written after the exception.
+layers, which abort the process when they are entered from two threads or after a fork. The caller works too;
+helpers join it where they can, so that nothing waits for a helper that never comes: at the exit of the
+interpreter, in a forked child, or where no thread can be started. Blocks last about a tenth of a second, so
+Ctrl-C takes effect between two of them; blocks under way are waited for, so that no array is written after
+the exception. A first block is the caller's alone, because it may have to compile its kernel, and Ctrl-C does
+not wait for that.
 """
 
 from __future__ import annotations
@@ -12,16 +15,18 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import lru_cache
-from itertools import pairwise
-from typing import TypeVar
+from types import CodeType
+from typing import Generic, TypeVar
 
 from bisimetric._errors import InvalidOption
 
 THREADS_VARIABLE = "BISIMETRIC_THREADS"
 BLOCK_SECONDS = 0.05  # aim for the length of a block
 PARALLEL_FROM = 50_000  # array entries from which a second thread pays for its start
+POLL_SECONDS = 0.001  # how often an interrupted caller looks for blocks under way
 Result = TypeVar("Result")
 
 
@@ -36,9 +41,9 @@ def thread_count() -> int:
 
 
 @lru_cache(maxsize=1)
-def _pool(pid: int, threads: int) -> ThreadPoolExecutor:
+def _pool(pid: int, helpers: int) -> ThreadPoolExecutor:
     """One pool per process: after a fork the child makes its own."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="bisimetric")
+    return ThreadPoolExecutor(helpers, thread_name_prefix="bisimetric")
 
 
 def for_each_block(
@@ -54,55 +59,13 @@ def for_each_block(
     `largest`: no longer ranges than this, except for a single unit. `serial_below`: a size that is not worth
     a second thread.
     """
-    queue = _Queue(size, unit, max(1, largest // unit))
+    queue = _Queue(work, size, unit, max(1, largest // unit))
     threads = min(thread_count(), queue.units)
-    if threads == 1 or size < serial_below:
-        return queue.drain(work)
-    pool = _pool(os.getpid(), threads)
-    drains = [pool.submit(queue.drain, work) for _ in range(threads)]
-    try:
-        return [result for drain in drains for result in drain.result()]
-    except BaseException:
-        queue.close()
-        for drain in drains:
-            drain.exception()  # waits
-        raise
-
-
-class _Queue:
-    """Hands out ranges, as long as the last one suggests for BLOCK_SECONDS."""
-
-    def __init__(self, size: int, unit: int, largest: int) -> None:
-        self._size = size
-        self._unit = unit
-        self._largest = largest
-        self.units = -(-size // unit)
-        self._next = 0
-        self._grab = 1
-        self._lock = threading.Lock()
-
-    def close(self) -> None:
-        with self._lock:
-            self._next = self.units
-
-    def _take(self) -> tuple[int, int] | None:
-        with self._lock:
-            first = self._next
-            if first >= self.units:
-                return None
-            self._next = min(first + self._grab, self.units)
-            return first, self._next
-
-    def drain(self, work: Callable[[int, int], Result]) -> list[Result]:
-        results = []
-        while (taken := self._take()) is not None:
-            begin = time.perf_counter()
-            results.append(work(taken[0] * self._unit, min(taken[1] * self._unit, self._size)))
-            spent = time.perf_counter() - begin
-            fitting = (taken[1] - taken[0]) * BLOCK_SECONDS / max(spent, 1e-6)
-            with self._lock:
-                self._grab = max(1, min(int(fitting), 8 * self._grab, self._largest))
-        return results
+    if threads > 1 and size >= serial_below:
+        queue.step()
+        return _together(queue, threads)
+    queue.drain()
+    return queue.results
 
 
 def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) -> None:
@@ -111,13 +74,105 @@ def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) ->
     if parts == 1:
         work(0, size)
         return
-    edges = [size * k // parts for k in range(parts + 1)]
-    pool = _pool(os.getpid(), parts)
-    tasks = [pool.submit(work, first, last) for first, last in pairwise(edges[1:])]
+
+    def one(part: int, _: int) -> Exception | None:
+        try:
+            work(size * part // parts, size * (part + 1) // parts)
+        except Exception as error:
+            return error
+        return None
+
+    queue = _Queue(one, parts, 1, 1)
+    if _is_new(work.__code__):
+        queue.drain()
+    for error in _together(queue, parts):
+        if error is not None:
+            raise error
+
+
+_seen: set[CodeType] = set()
+
+
+def _is_new(code: CodeType) -> bool:
+    """Whether this is asked for the first time in this process, so that a kernel may have to be compiled."""
+    new = code not in _seen
+    _seen.add(code)
+    return new
+
+
+def _together(queue: _Queue[Result], threads: int) -> list[Result]:
+    """The results of a queue that the caller and threads - 1 helpers work off."""
+    helpers: list[Future[None]] = []
     try:
-        work(edges[0], edges[1])
+        with suppress(RuntimeError):  # no thread to be had: then the caller does it all
+            pool = _pool(os.getpid(), thread_count() - 1)
+            helpers.extend(pool.submit(queue.help) for _ in range(threads - 1))
+        queue.drain()
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
     finally:
-        for task in tasks:
-            task.exception()  # waits
-    for task in tasks:
-        task.result()
+        queue.close()
+    for error in queue.errors:
+        raise error
+    return queue.results
+
+
+class _Queue(Generic[Result]):
+    """Hands out ranges, each once and as long as the last one suggests for BLOCK_SECONDS."""
+
+    def __init__(self, work: Callable[[int, int], Result], size: int, unit: int, largest: int) -> None:
+        self._work = work
+        self._size = size
+        self._unit = unit
+        self._largest = largest
+        self.units = -(-size // unit)
+        self.results: list[Result] = []
+        self.errors: list[BaseException] = []  # of helpers
+        self._next = 0
+        self._grab = 1
+        self._lock = threading.Lock()
+        self._helping: set[int] = set()  # threads that have not left yet
+
+    def step(self) -> bool:
+        """Work on one range; False if none is left."""
+        with self._lock:
+            first = self._next
+            last = self._next = min(first + self._grab, self.units)
+        if first >= last:
+            return False
+        begin = time.perf_counter()
+        self.results.append(self._work(first * self._unit, min(last * self._unit, self._size)))
+        fitting = (last - first) * BLOCK_SECONDS / max(time.perf_counter() - begin, 1e-6)
+        with self._lock:
+            self._grab = max(1, min(int(fitting), 8 * self._grab, self._largest))
+        return True
+
+    def drain(self) -> None:
+        """Work until no range is left."""
+        while self.step():
+            pass
+
+    def help(self) -> None:
+        """The same in another thread, which leaves early when the interpreter exits."""
+        me = threading.get_ident()
+        self._helping.add(me)
+        try:
+            while threading.main_thread().is_alive() and self.step():
+                pass
+        except BaseException as error:
+            self.errors.append(error)
+            self._stop()
+        finally:
+            self._helping.discard(me)
+
+    def close(self) -> None:
+        """Hand out nothing more and wait for the helpers, even if Ctrl-C is pressed again."""
+        self._stop()
+        while self._helping:
+            with suppress(KeyboardInterrupt):
+                time.sleep(POLL_SECONDS)
+
+    def _stop(self) -> None:
+        with self._lock:
+            self._next = self.units

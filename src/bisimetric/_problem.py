@@ -105,8 +105,8 @@ def _checked_cost(
 ) -> Floats:
     if isinstance(cost, str) or sparse.issparse(cost):
         raise InvalidProblem(
-            f"cost is {cost if isinstance(cost, str) else 'sparse'!r}, expected a dense array or a cost object such as bisimetric.cost.label_mismatch; "
-            "a sparse matrix has .toarray()"
+            f"cost is a {type(cost).__name__}, expected a dense array (sparse ones have .toarray()) "
+            "or a cost object such as bisimetric.cost.label_mismatch"
         )
     given = cost(source, target) if callable(cost) else cost
     array = real_array(given, "cost", InvalidProblem, ndim=2)

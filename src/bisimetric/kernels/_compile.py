@@ -1,27 +1,69 @@
 """How kernels are compiled and where the result is kept.
 
 numba's own cache looks only at the file of the function that is called, so it keeps stale code when another
-kernel file changes. Here the cache folder is named after a hash of all kernel sources, of numba's version and of
-the flags that change the code. Where no folder is writable, nothing is cached. The first compilation in a process
-is announced in one line on stderr.
+kernel file changes; its index can mix up two signatures that two processes write at once; and a damaged file, or
+a full disk, stops the program. Here the folder is named after a hash of all kernel sources and of the versions and
+flags that change the code, every signature has a file of its own with a checksum, and nothing about these files
+can fail a call: what can't be read is compiled again, what can't be written is not kept. The first compilation in
+a process is announced in one line on stderr.
+
+numba does not recover from Ctrl-C in the middle of its import or of a compilation. Both therefore run in a thread
+of their own, where Ctrl-C does not reach them: the caller stops at once, the thread ends its piece of work. A fork
+waits for it, since the child would inherit the lock without the thread that frees it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import sys
 import tempfile
+import threading
+import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numba
-from numba.core import event
-
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 CACHE_VARIABLE = "BISIMETRIC_CACHE_DIR"  # overrides the user's cache folder
+
+BUSY = threading.RLock()  # held while something is compiled
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=BUSY.acquire, after_in_parent=BUSY.release, after_in_child=BUSY.release)
+
+
+def _undisturbed(call: Callable[..., Result]) -> Callable[..., Result]:
+    """The same call, one at a time and out of the reach of Ctrl-C, which interrupts the main thread only."""
+
+    def locked(*args: Any) -> Result:
+        with BUSY:
+            return call(*args)
+
+    def run(*args: Any) -> Result:
+        if threading.current_thread() is not threading.main_thread():
+            return locked(*args)
+        try:
+            running = ThreadPoolExecutor(1, thread_name_prefix="bisimetric-compile").submit(locked, *args)
+        except RuntimeError:  # no thread to be had
+            return locked(*args)
+        return running.result()
+
+    return run
+
+
+_undisturbed(import_module)("numba")
+
+import numba  # noqa: E402
+from numba.core import event  # noqa: E402
+from numba.core.caching import NullCache  # noqa: E402
+from numba.core.compiler import CompileResult  # noqa: E402
+from numba.core.serialize import dumps  # noqa: E402
 
 
 def _user_cache() -> Path:
@@ -39,18 +81,55 @@ def _user_cache() -> Path:
 
 
 def _cache_folder() -> Path | None:
-    """The folder for these sources and flags, or None where it can't be written."""
-    digest = hashlib.sha256(f"{numba.__version__} {numba.config.BOUNDSCHECK}".encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
-    folder = _user_cache() / digest.hexdigest()[:16]
+    """The folder for these sources, versions and flags, or None where there can't be one."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    digest = hashlib.sha256(repr((numba.__version__, sys.implementation.cache_tag, numba.config.BOUNDSCHECK)).encode())
     try:
+        for source in sources:
+            digest.update(source.read_bytes())
+        folder = _user_cache().absolute() / digest.hexdigest()[:16]
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError:
+    except (OSError, RuntimeError):  # the latter where a user has no home
         return None
-    return folder
+    return folder if sources else None
+
+
+class _Cache(NullCache):  # type: ignore[misc]
+    """Compiled code of one kernel in files that may vanish, be cut short or be written by others at any time."""
+
+    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+        self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+        self._folder = folder
+
+    @property
+    def cache_path(self) -> str:
+        return str(self._folder)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        try:
+            stored = self._file(sig, target_context.codegen()).read_bytes()
+            if hashlib.sha256(stored[32:]).digest() != stored[:32]:
+                return None
+            return CompileResult._rebuild(target_context, *pickle.loads(stored[32:]))
+        except Exception:
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        code = dumps(data._reduce())
+        draft = self._folder / f"{uuid.uuid4().hex}.tmp"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            draft.write_bytes(hashlib.sha256(code).digest() + code)
+            draft.replace(self._file(sig, data.codegen))
+        except OSError:
+            with suppress(OSError):
+                draft.unlink()
+
+    def _file(self, sig: Any, codegen: Any) -> Path:
+        """Named after everything that the code depends on, the kind of processor included."""
+        key = hashlib.sha256(repr((sig, codegen.magic_tuple())).encode()).hexdigest()
+        return self._folder / f"{self._name}-{key[:16]}"
 
 
 class _Announcement(event.Listener):  # type: ignore[misc]
@@ -62,8 +141,10 @@ class _Announcement(event.Listener):  # type: ignore[misc]
         module = event.data["dispatcher"].py_func.__module__
         if not self.said and module.startswith("bisimetric."):
             self.said = True
-            again = "once" if _FOLDER else "no cache folder is writable, so in every process"
-            print(f"bisimetric: compiling kernels, about 10 seconds ({again})", file=sys.stderr, flush=True)
+            kept = _FOLDER is not None and os.access(_FOLDER, os.W_OK)
+            again = "once" if kept else "no cache folder is writable, so in every process"
+            with suppress(OSError, ValueError):  # nobody reads stderr
+                print(f"bisimetric: compiling kernels, about 10 seconds ({again})", file=sys.stderr, flush=True)
 
     def on_end(self, event: event.Event) -> None:
         pass
@@ -75,13 +156,12 @@ event.register("numba:compile", _Announcement())
 
 def kernel(function: Function, *, fastmath: bool | set[str] = False) -> Function:
     """Compile without the interpreter lock; cached where possible."""
-    usual = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_FOLDER or "")  # read once, when the function is decorated
-    try:
-        compiled: Function = numba.njit(nogil=True, cache=_FOLDER is not None, fastmath=fastmath)(function)
-    finally:
-        numba.config.CACHE_DIR = usual
-    return compiled
+    compiled: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
+    if not numba.config.DISABLE_JIT:
+        compiled.compile = _undisturbed(compiled.compile)
+        if _FOLDER is not None:
+            compiled._cache = _Cache(function, _FOLDER)
+    return compiled  # type: ignore[no-any-return]
 
 
 def finite_kernel(function: Function) -> Function:
