@@ -1,8 +1,12 @@
-"""Run benchmarks and keep their results.
+"""Run benchmarks and keep their results in benchmarks/results: JSON, a Markdown table and, where it helps, a plot.
 
-python -m benchmarks memory
-python -m benchmarks threads
-python -m benchmarks first-call
+python -m benchmarks                all of the below
+python -m benchmarks peers          ours against value iteration, policy iteration and a linear program
+python -m benchmarks scaling        10³ to 10⁷ pairs of states, one and two threads
+python -m benchmarks kernels        policy evaluation against memory bandwidth; a sweep that changes nothing
+python -m benchmarks memory         bytes a pair
+python -m benchmarks threads        one and two threads
+python -m benchmarks first-call     with an empty and with a full kernel cache
 python -m benchmarks against-prototype --prototype FOLDER
 """
 
@@ -10,49 +14,126 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
-from importlib.metadata import version
+import sys
+import time
+from collections.abc import Callable, Iterable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
-from benchmarks import exact
+from benchmarks import comparison, exact, scaling
+from benchmarks.tables import Row, Table, plain
 
 RESULTS = Path(__file__).parent / "results"
+PACKAGES = ("bisimetric", "numba", "numpy", "scipy", "highspy", "POT")
+NAMES = ("peers", "scaling", "kernels", "memory", "threads", "first-call")
+SEEDS, TIMEOUT = 3, 60.0
+QUICK_SEEDS, QUICK_TIMEOUT = 1, 10.0
 
 
 def main() -> None:
-    """Parse, measure, print, write."""
+    """Parse, measure, write, print."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("name", choices=["memory", "threads", "first-call", "against-prototype"])
+    parser.add_argument("name", nargs="?", default="all", choices=["all", *NAMES, "against-prototype"])
+    parser.add_argument("--quick", action="store_true", help="one seed, short time-outs, small sizes: minutes")
+    parser.add_argument("--seeds", type=int, help=f"random problems of each kind (default {SEEDS})")
+    parser.add_argument("--timeout", type=float, help=f"CPU seconds that a peer may take (default {TIMEOUT:g})")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
+    parser.add_argument("--show", action="store_true", help="measure nothing: tables and plots of the stored results")
     parser.add_argument("--prototype", help="folder of exact_solver_prototype.py")
     options = parser.parse_args()
-    if options.name == "against-prototype":
-        if options.prototype is None:
-            parser.error("against-prototype needs --prototype FOLDER")
-        table = exact.against_prototype(options.prototype)
+    if options.name == "against-prototype" and options.prototype is None and not options.show:
+        parser.error("against-prototype needs --prototype FOLDER")
+    options.seeds = options.seeds or (QUICK_SEEDS if options.quick else SEEDS)
+    options.timeout = options.timeout or (QUICK_TIMEOUT if options.quick else TIMEOUT)
+    options.results.mkdir(parents=True, exist_ok=True)
+    for name in NAMES if options.name == "all" else [options.name]:
+        path = options.results / f"{name}.json"
+        record = json.loads(path.read_text()) if options.show else measured(name, options)
+        if not options.show:
+            path.write_text(json.dumps(record, indent=1) + "\n")
+        show(record, options.results)
+
+
+def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
+    """The record of one benchmark."""
+    settings: dict[str, Any] = {"quick": options.quick}
+    began = time.perf_counter()
+    rows: list[Row]
+    if name == "peers":
+        settings |= {"seeds": options.seeds, "timeout_cpu_s": options.timeout, "memory_bytes": comparison.MEMORY}
+        settings |= {"discount": comparison.DISCOUNT, "tol": comparison.TOL, "wrong_above": comparison.WRONG}
+        families = comparison.QUICK_FAMILIES if options.quick else comparison.FAMILIES
+        rows = comparison.measure(families, options.seeds, options.timeout, _progress)
+    elif name == "scaling":
+        settings |= {"discount": scaling.DISCOUNT, "tol": scaling.TOL}
+        rows = scaling.measure(scaling.QUICK_SIDES if options.quick else scaling.SIDES, _progress)
+    elif name == "kernels":
+        settings |= {"discount": scaling.DISCOUNT, "tol": scaling.TOL}
+        instances = scaling.QUICK_KERNEL_INSTANCES if options.quick else scaling.KERNEL_INSTANCES
+        rows = scaling.measure_kernels(instances, _progress)
+    elif name == "against-prototype":
+        rows = exact.against_prototype(options.prototype)
     else:
-        table = {"memory": exact.memory, "threads": exact.threads, "first-call": exact.first_call}[options.name]()
-    print_table(table)
-    versions = {name: version(name) for name in ("bisimetric", "numba", "numpy", "scipy")}
-    RESULTS.mkdir(exist_ok=True)
-    record = {"benchmark": options.name, "python": platform.python_version(), "versions": versions, "rows": table}
-    (RESULTS / f"{options.name}.json").write_text(json.dumps(record, indent=1) + "\n")
+        studies: dict[str, Callable[[], list[Row]]] = {
+            "memory": exact.memory,
+            "threads": exact.threads,
+            "first-call": exact.first_call,
+        }
+        rows = studies[name]()
+    return {
+        "benchmark": name,
+        "python": platform.python_version(),
+        "versions": {package: _version(package) for package in PACKAGES},
+        "machine": {"processor": _processor(), "cores": os.cpu_count(), "load": os.getloadavg()},
+        "settings": settings,
+        "wall_minutes": round((time.perf_counter() - began) / 60, 1),
+        "rows": rows,
+    }
 
 
-def print_table(table: exact.Table) -> None:
-    """The rows as text, columns aligned."""
-    head = list(table[0])
-    lines = [
-        head,
-        *(
-            [f"{value:.2g}" if isinstance(value, float) and value < 1e-3 else str(value) for value in row.values()]
-            for row in table
-        ),
-    ]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
-    for line in lines:
-        print("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
+def show(record: dict[str, Any], folder: Path) -> None:
+    """Print the tables of a record, write them as Markdown, and plot it if there is a plot."""
+    name, rows = record["benchmark"], record["rows"]
+    made: Iterable[Table] = [plain(name, rows)] if name not in ("peers", "scaling", "kernels") else []
+    if name == "peers":
+        made = list(comparison.tables(rows, record["settings"]["timeout_cpu_s"]))
+    elif name == "scaling":
+        made = list(scaling.tables(rows))
+    elif name == "kernels":
+        made = [scaling.kernel_table(rows)]
+    print("\n\n".join(table.text() for table in made), end="\n\n")
+    (folder / f"{name}.md").write_text("\n\n".join(table.markdown() for table in made) + "\n")
+    if name in ("peers", "scaling"):
+        from benchmarks import plots
+
+        if name == "peers":
+            plots.peers(rows, record["settings"]["timeout_cpu_s"], folder / "peers.png")
+        else:
+            plots.by_size(rows, folder / "scaling.png")
+
+
+def _progress(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
 
 
 if __name__ == "__main__":

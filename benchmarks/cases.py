@@ -1,7 +1,7 @@
 """Solve problems with trusted answers: `python -m benchmarks.cases FOLDER`.
 
-The folder holds `.npz` files with arrays P, Q, c, gamma, V_true and a tolerance `tol` (kind "chain"), or P, c, gamma and the
-classes `block` of bisimilar states (kind "bisim"). Prints a line a case; exits with 1 if one fails.
+The folder holds `.npz` files with arrays P, Q, c, gamma, V_true and a tolerance `tol` (kind "chain"), or P, c, gamma
+and the classes `block` of bisimilar states (kind "bisim"). Prints a line a case; exits with 1 if one fails.
 """
 
 from __future__ import annotations

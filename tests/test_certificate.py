@@ -60,7 +60,6 @@ def test_mass_that_is_missing_is_paid_for(weight, value):
     ],
     ids=["half", "more", "negative", "nan", "inf", "left", "right", "nan g", "inf g"],
 )
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_wrong_witnesses_are_refused(witness):
     """Wrong marginals, negative mass, cells outside the supports, potentials that are no numbers."""
     with pytest.raises(InvalidWitness, match=r"off by .* in a marginal, or have \d+ invalid cells"):
@@ -83,6 +82,21 @@ def test_any_valid_witness_gives_a_true_interval(data, problem, bias):
     for x in range(n):
         for y in range(m):
             assert Fraction(certificate.lower[x, y]) <= truth[x][y] <= Fraction(certificate.upper[x, y])
+
+
+@pytest.mark.parametrize("value", [(0.0, 0.0), (20.0, 5.0), (1.9, 1.0), (3.0, 0.0)])
+def test_stops_let_no_shift_go_on(value):
+    """From the first pair the game moves to the second, where it stops: V = 1 + 0.9, whatever value is checked.
+
+    A residual of one sign everywhere would go on forever in a game without stops; here it does not.
+    """
+    source = bm.MarkovChain([[0, 1], [0, 1]])
+    problem = bm.Problem(source, ONE, discount=0.9, cost=[[1.0], [1.0]], stop=[[False], [True]])
+    bellman = Bellman.of(problem)
+    certificate = check(problem, bellman, np.array(value)[:, None], IndependentWitness(bellman))
+    truth = 1 + Fraction(0.9)
+    assert Fraction(certificate.lower[0, 0]) <= truth <= Fraction(certificate.upper[0, 0])
+    assert certificate.lower[1, 0] == certificate.upper[1, 0] == 1.0
 
 
 def test_zeros_need_a_coupling_that_stays_among_zeros():

@@ -116,9 +116,12 @@ def test_nothing_can_be_changed():
         ({"start": [1.5, -0.5]}, r"start\[0, 1\] is -0\.5"),
         ({"start": [1.0]}, "start has 1 entries"),
         ({"start": [[1], [1, 2]]}, "ragged"),
+        ({"names": "ab"}, "names is 'ab', expected one string per state"),
+        ({"names": 5}, "names is 5"),
         ({"names": ["a"]}, "names has 1 entries"),
         ({"names": ["a", "a"]}, "'a' occurs twice"),
         ({"names": ["a", 1]}, r"names\[1\] is 1, expected a string"),
+        ({"labels": "ab"}, "labels is 'ab', expected one label per state"),
         ({"labels": ["a"]}, "labels has 1 entries"),
         ({"labels": ["a", None]}, r"labels\[1\] is None"),
         ({"labels": ["a", float("nan")]}, r"labels\[1\] is NaN"),
@@ -142,7 +145,7 @@ def test_starts_by_index_name_or_law():
 
 def test_with_start_changes_the_start_only():
     """The matrix is shared, the original keeps its start."""
-    chain = bm.MarkovChain(HALF, reward=[0, 1], names="ab", labels=[1, 2], start=0)
+    chain = bm.MarkovChain(HALF, reward=[0, 1], names=["a", "b"], labels=[1, 2], start=0)
     other = chain.with_start("b")
     assert other.start.tolist() == [0.0, 1.0]
     assert chain.start.tolist() == [1.0, 0.0]
@@ -154,7 +157,7 @@ def test_with_start_changes_the_start_only():
 
 def test_normalised_rescales_rows():
     """Counts of any size, row by row; the rest of the checks stay."""
-    chain = bm.MarkovChain.normalised([[3, 1], [0, 7]], reward=[1, 2], start="b", names="ab", labels="xy")
+    chain = bm.MarkovChain.normalised([[3, 1], [0, 7]], reward=[1, 2], start="b", names=["a", "b"], labels=["x", "y"])
     assert chain.transitions.toarray().tolist() == [[0.75, 0.25], [0.0, 1.0]]
     assert chain.start.tolist() == [0.0, 1.0]
     assert chain.labels == ("x", "y")

@@ -48,9 +48,9 @@ def test_scalar_features():
     [
         (bm.cost.reward_gap, {}, {"reward": [1.0]}, "the source chain has no reward; give"),
         (bm.cost.reward_gap, {"reward": [1.0]}, {}, "the target chain has no reward"),
-        (bm.cost.label_mismatch, {"labels": "a"}, {}, "the target chain has no labels"),
+        (bm.cost.label_mismatch, {"labels": ["a"]}, {}, "the target chain has no labels"),
         (bm.cost.features(), {}, {"labels": [1]}, "the source chain has no labels|not numeric"),
-        (bm.cost.features(), {"labels": "a"}, {"labels": [1]}, "labels of the source chain are not numeric"),
+        (bm.cost.features(), {"labels": ["a"]}, {"labels": [1]}, "labels of the source chain are not numeric"),
         (bm.cost.features(), {"labels": [(1, 2)]}, {"labels": [1]}, "have 2 and 1 entries"),
     ],
 )

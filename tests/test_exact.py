@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import bisimetric as bm
 from bisimetric._coupling import StoredWitness
@@ -74,3 +75,44 @@ def test_too_large_is_refused() -> None:
     problem = bm.Problem(chain, chain, discount=0.5)
     with pytest.raises(bm.errors.InvalidProblem, match="too many for rational"):
         bm.certify_exactly(bm.solve(problem, tol=0.5))
+
+
+@given(problems(), st.sampled_from((None, 0.1, 1e-3)), st.integers(1, 3))
+def test_unfinished_solves_are_proved_too(problem: bm.Problem, tol: float | None, max_steps: int) -> None:
+    """lower ≤ V* ≤ upper, all of them rational numbers, wherever the solve stopped."""
+    proof = bm.certify_exactly(bm.solve(problem, tol=tol, max_steps=max_steps, throw=False))
+    truth = np.array(exact_distances(problem))
+    assert (proof.lower <= truth).all()
+    assert (truth <= proof.upper).all()
+
+
+@settings(max_examples=100)
+@given(problems(), st.sampled_from((None, 0.1)))
+def test_floats_claim_no_more_than_rationals_prove(problem: bm.Problem, tol: float | None) -> None:
+    """The widened float bounds contain the exact ones, except where zeros or the largest cost say more."""
+    solution = bm.solve(problem, tol=tol, throw=False)
+    proof = bm.certify_exactly(solution)
+    lower, upper = (np.vectorize(Fraction, otypes=[object])(bound) for bound in (solution.lower, solution.upper))
+    assert (lower <= proof.lower).all()
+    cap = Fraction(float(problem.cost.max())) / (1 - Fraction(problem.discount))
+    assert ((upper == 0) | (upper >= cap) | (proof.upper <= upper)).all()
+
+
+@pytest.mark.parametrize(("name", "new"), [("left", 2), ("left", -1), ("right", 7)])
+def test_cells_outside_the_supports_are_refused(name: str, new: int) -> None:
+    """They are never read."""
+    solution = solved()
+    positions = getattr(solution.witness.cells(0, 4), name).copy()
+    positions[0] = new
+    with pytest.raises(bm.errors.InvalidWitness, match="expected a cell of the supports"):
+        bm.certify_exactly(with_cells(solution, **{name: positions}))
+
+
+def test_any_potentials_prove_something_true() -> None:
+    """Wrong potentials lower the bound and never lift it over the truth."""
+    solution = solved()
+    potential = solution.witness.cells(0, 4).potential
+    noise = np.random.default_rng(0).normal(size=potential.shape)
+    proof = bm.certify_exactly(with_cells(solution, potential=potential + noise))
+    assert (proof.lower <= np.array(exact_distances(solution.problem))).all()
+    assert proof.gap > bm.certify_exactly(solution).gap

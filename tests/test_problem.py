@@ -36,7 +36,7 @@ TWO = bm.MarkovChain(np.eye(2), reward=[0.0, 1.0])
         np.array([0.5]),
         [[1], [1, 2]],
         Fraction(1, 2),
-        object(),
+        print,
     ],
     ids=repr,
 )

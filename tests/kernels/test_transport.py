@@ -13,6 +13,8 @@ from tests import reference
 
 pytestmark = pytest.mark.kernels
 
+REPORT = LOWEST, HIGHEST, PIVOTS = range(3)
+
 
 def uniform(n, k):
     """Row x is uniform on the k states after x: every flow is a tie."""
@@ -78,7 +80,7 @@ class Instance:
         """Residuals and report of one call of the kernel."""
         b = self.bellman
         last = value.size if last is None else last
-        residual, report = np.full(b.shape, np.nan), np.empty(5)
+        residual, report = np.full(b.shape, np.nan), np.empty(len(REPORT))
         tol = np.full(len(b.source.data) + len(b.target.data) + 2, 1e-14 * np.abs(value).max())
         kernels.transport.improve(
             first, last, value, b.cost, b.scale, b.discount, b.stop, b.source, b.target,
@@ -155,9 +157,8 @@ def test_cold_sweeps_are_optimal(instance):
     for value in values(instance.bellman.shape):
         residual, report = instance.improve(value, cold=True)
         np.testing.assert_allclose(residual, instance.expected(value), atol=1e-9)
-        assert report[0] == pytest.approx(residual.min(), abs=1e-12)
-        assert report[1] == residual.max()
-        assert report[4] == 0
+        assert report[LOWEST] == pytest.approx(residual.min(), abs=1e-12)
+        assert report[HIGHEST] == residual.max()
         instance.check_trees()
 
 
@@ -171,7 +172,7 @@ def test_warm_sweeps_are_optimal(instance):
         instance.check_trees()
         again, report = instance.improve(value, cold=False)
         np.testing.assert_allclose(again, residual, atol=1e-12)
-        assert report[2] == report[3] == 0
+        assert report[PIVOTS] == 0
 
 
 def test_trees_read_back_are_couplings_and_potentials(instance):
@@ -204,7 +205,7 @@ def test_stopped_pairs_are_left_alone():
     residual, report = instance.improve(value, cold=True)
     np.testing.assert_allclose(residual, instance.expected(value), atol=1e-12)
     instance.check_trees()
-    assert report[0] <= residual.min()
+    assert report[LOWEST] <= residual.min()
     cells = instance.bellman.read_trees(value, instance.trees, 0, 4)
     assert np.diff(cells.indptr).tolist()[::3] == [0, 0]
     assert not cells.potential[:2].any()
@@ -231,7 +232,7 @@ def test_ranges_touch_nothing_else():
         residual, report = parts.improve(value, cold=True, first=first, last=last)
         assert np.isnan(np.delete(residual.ravel(), np.s_[first:last])).all()
         np.testing.assert_allclose(residual.ravel()[first:last], expected.ravel()[first:last], atol=1e-12)
-        assert report[1] == np.nanmax(residual)
+        assert report[HIGHEST] == np.nanmax(residual)
 
 
 def test_more_nodes_than_a_byte_holds():

@@ -19,13 +19,14 @@ def test_parts_and_rest_add_up(problem, k):
     amounts = [part.amount for part in explanation.parts]
     tol = 1e-9 * (solution.value.max() or 1.0)
     assert sum(amounts) + explanation.rest == pytest.approx(solution.distance, abs=tol)
-    assert explanation.distance == solution.distance
+    assert sum(amounts) + explanation.rest == pytest.approx(explanation.distance, rel=1e-12)
+    assert explanation.distance == pytest.approx(solution.distance, abs=tol)
     assert amounts == sorted(amounts, reverse=True)
     assert all(amount > 0 for amount in amounts)
     assert len(amounts) == min(k, explanation.n_pairs)
     for part in explanation.parts:
         assert part.amount == pytest.approx(part.occupancy * part.cost / (1 - problem.discount))
-        assert part.share == pytest.approx(part.amount / solution.distance)
+        assert part.share == pytest.approx(part.amount / explanation.distance)
 
 
 @given(st.data(), strategies.tame_problems(max_states=4))

@@ -1,0 +1,116 @@
+"""Plots of stored results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import comparison, scaling
+from benchmarks.tables import Row
+
+# Okabe & Ito 2008: told apart by colour-blind readers too; markers differ as well.
+LOOKS = {
+    "ours": ("#000000", "*", "bisimetric"),
+    "pi-core-lu": ("#0072B2", "s", "policy iteration, POT core, LU"),
+    "pi-core-bicgstab": ("#56B4E9", "D", "policy iteration, POT core, BiCGSTAB"),
+    "vi-core-macqueen": ("#E69F00", "v", "value iteration, POT core"),
+    "vi-emd2-macqueen": ("#D55E00", "^", "value iteration, POT emd2"),
+    "vi-emd2": ("#CC79A7", "o", "value iteration, POT emd2, textbook stop"),
+    "highs": ("#009E73", "P", "HiGHS, fastest method"),
+}
+WIDTH, DPI = 9.0, 150
+
+
+def peers(rows: Sequence[Row], timeout: float, path: Path) -> None:
+    """CPU seconds by instance and method, time-outs as open arrows."""
+    plt = _pyplot()
+    names = [name for family in comparison.FAMILIES for name in family if any(row["instance"] == name for row in rows)]
+    figure, axes = plt.subplots(figsize=(WIDTH, 6.2), layout="constrained")
+    for k, instance in enumerate(names):
+        found = comparison.figures(rows, instance, timeout)
+        for j, (method, (colour, marker, label)) in enumerate(LOOKS.items()):
+            if method not in found:
+                continue
+            at = k + (j - len(LOOKS) / 2 + 0.5) * 0.11
+            one = found[method]
+            if one.status == "solved":
+                axes.plot(at, one.cpu, marker, color=colour, markersize=12 if method == "ours" else 8, label=label)
+            elif one.status == "time-out":
+                axes.plot(at, one.cpu, marker, color=colour, markersize=8, fillstyle="none")
+                axes.annotate(
+                    "",
+                    (at, one.cpu * 2.6),
+                    (at, one.cpu * 1.15),
+                    arrowprops={"arrowstyle": "->", "color": colour, "linestyle": "-" if one.run else ":"},
+                )
+            else:
+                axes.plot(at, one.cpu, "x", color=colour, markersize=9)
+                axes.annotate(one.status, (at, one.cpu), fontsize=7, rotation=90, ha="center", va="bottom")
+    for k in range(len(names)):
+        if k % 2:
+            axes.axvspan(k - 0.5, k + 0.5, color="0.95", zorder=0)
+    axes.axhline(timeout, color="0.6", linewidth=0.8, linestyle="--")
+    axes.set(yscale="log", ylabel="CPU seconds, one thread", xlim=(-0.5, len(names) - 0.5))
+    axes.set_ylim(top=timeout * 4)
+    axes.set_xticks(range(len(names)), [comparison.TITLES[name].replace(" ", "\n", 1) for name in names], fontsize=9)
+    axes.set_title(f"Time to a relative gap of {comparison.TOL:g}, γ = {comparison.DISCOUNT}", loc="left")
+    axes.grid(axis="y", color="0.85", linewidth=0.6)
+    handles, labels = axes.get_legend_handles_labels()
+    once = dict(zip(labels, handles, strict=True))
+    labels = [label for _, _, label in LOOKS.values() if label in once]
+    note = plt.Line2D([], [], color="0.3", marker=r"$\uparrow$", linestyle="", label="ended (dotted: not run)")
+    figure.legend(
+        [*(once[label] for label in labels), note],
+        [*labels, "open, arrow: ended at the time limit (dotted: not run, an easier case was ended)"],
+        loc="outside lower center",
+        ncols=2,
+        fontsize=9,
+        frameon=False,
+    )
+    figure.savefig(path, dpi=DPI)
+    plt.close(figure)
+
+
+def by_size(rows: Sequence[Row], path: Path) -> None:
+    """Time and memory a pair against pairs."""
+    plt = _pyplot()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 4.2), layout="constrained")
+    looks = {1: ("#0072B2", "o", "one thread"), 2: ("#D55E00", "s", "two threads")}
+    for threads in scaling.THREADS:
+        mine = [row for row in rows if row["threads"] == threads]
+        pairs = [row["pairs"] for row in mine]
+        colour, marker, label = looks[threads]
+        look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 7}
+        left.plot(pairs, [1e6 * row["wall"] / row["pairs"] for row in mine], label=f"{label}, wall", **look)
+        left.plot(
+            pairs, [1e6 * row["cpu"] / row["pairs"] for row in mine], label=f"{label}, CPU",
+            **(look | {"linestyle": ":", "fillstyle": "none"}),
+        )  # fmt: skip
+        large = [row for row in mine if row["pairs"] >= LARGE]
+        right.plot([row["pairs"] for row in large], [scaling.bytes_a_pair(row) for row in large], label=label, **look)
+    for axes in (left, right):
+        axes.set(xscale="log", xlabel="pairs of states")
+        axes.set_ylim(bottom=0)
+        axes.grid(color="0.85", linewidth=0.6)
+        axes.legend(frameon=False, fontsize=9)
+    left.set_ylabel("microseconds a pair")
+    right.set_ylabel("peak bytes a pair")
+    left.set_title(f"4-rooms, γ = {scaling.DISCOUNT}, relative gap {scaling.TOL:g}", loc="left", fontsize=11)
+    right.set_title("memory of the solve", loc="left", fontsize=11)
+    figure.savefig(path, dpi=DPI)
+    plt.close(figure)
+
+
+LARGE = 5_000  # pairs below which the memory of a solve drowns in that of the process
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise SystemExit("plots need matplotlib: pip install 'bisimetric[bench,plot]'") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot

@@ -1,0 +1,102 @@
+"""The harness measures what it says: right problems, right answers, time-outs and wrong answers shown as such."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from benchmarks import comparison, instances, measure, peers, scaling, tables
+
+SETTINGS = {"discount": 0.95, "tol": 1e-6, "memory": 8 * 10**9}
+
+
+@pytest.mark.parametrize("name", [*comparison.TITLES, *scaling.QUICK_KERNEL_INSTANCES, "sparse-20"])
+def test_instances(name):
+    """Every instance can be built by its name."""
+    made = instances.problem(name, 0.9)
+    assert made.discount == 0.9
+    assert made.cost.any()
+    assert made.shape[0] == made.shape[1]
+
+
+def test_seeds_give_different_problems():
+    """A seed is not ignored where it matters."""
+    assert (instances.problem("dense-4", 0.9, 0).cost != instances.problem("dense-4", 0.9, 1).cost).all()
+
+
+@pytest.mark.parametrize("name", ["dense", "rooms-x", "palace-3", "classic-11"])
+def test_unknown_instances(name):
+    """A wrong name ends the program with a message."""
+    with pytest.raises(SystemExit, match="instance"):
+        instances.problem(name, 0.9)
+
+
+@pytest.mark.parametrize("instance", ["dense-4", "grid-3"])
+@pytest.mark.parametrize("method", peers.METHODS)
+def test_peers_are_right(method, instance):
+    """Every peer ends within the gap that it was asked for."""
+    if method.startswith(("pi", "vi")):
+        pytest.importorskip("ot")
+    made = instances.problem(instance, 0.8)
+    truth = bm.solve(made)
+    assert np.abs(peers.solve(method, made, 1e-6) - truth.value).max() <= 1e-6 * truth.value.max()
+
+
+def test_a_measurement():
+    """A method that ends reports seconds, error and memory."""
+    task = {"name": "ours", "instance": "grid-3", "seed": 0, "timeout": 60, **SETTINGS}
+    row = measure.in_fresh_process("method", task)
+    assert row["status"] == "solved"
+    assert 0 < row["cpu"] < 60
+    assert row["error"] < 1e-6
+    assert row["bytes_peak"] >= row["bytes_before"] > 0
+
+
+def test_a_time_out():
+    """A method that takes longer than it may is ended and says so."""
+    task = {"name": "highs-simplex", "instance": "dense-20", "seed": 0, "timeout": 0, **SETTINGS}
+    assert measure.in_fresh_process("method", task) == {"status": "time-out"}
+
+
+def row(method: str, **more: object) -> dict[str, object]:
+    """A result as the harness stores it."""
+    return {"instance": "grid-5", "seed": 0, "method": method, "status": "solved", "cpu": 0.5, "error": 0.0, **more}
+
+
+def test_tables_show_what_went_wrong():
+    """Time-outs are lower bounds; wrong answers, failures and inferred rows are marked."""
+    rows = [
+        row("ours", cpu=0.02),
+        row("ours", cpu=0.04),
+        row("pi-core-lu", status="out of memory"),
+        row("vi-core-macqueen", status="time-out"),
+        row("vi-emd2-macqueen", status="time-out", not_run_because_of="vi-core-macqueen"),
+        row("vi-emd2", status="wrong", error=0.1),
+        row("highs-ipm", cpu=3.0),
+        row("highs-simplex", cpu=6.0),
+    ]
+    for late in rows[3:5]:
+        del late["cpu"]
+    seconds, ratios, _, errors, targets = comparison.tables(rows, 60.0)
+    assert seconds.body == [["grid 5×5", "0.03", "out of memory", "> 60", "> 60 †", "wrong 0.5", "3"]]
+    assert ratios.body == [["grid 5×5", "out of memory", "> 2000", "> 2000 †", "wrong", "100"]]
+    assert errors.body[0][5] == "1e-01"
+    assert ["HiGHS, grid 5×5", "500×", "100×", "no"] in [list(line) for line in targets.body]
+
+
+def test_what_must_be_slower_is_not_run():
+    """After a time-out: larger problems of the family, and methods that do the same work and more."""
+    ended = [row("vi-core-macqueen", status="time-out")]
+    family = ("grid-5", "grid-7")
+    assert comparison._ended_on_easier(ended, family, "grid-7", "vi-core-macqueen") == "grid-5"
+    assert comparison._ended_on_easier(ended, family, "grid-5", "vi-emd2-macqueen") == "vi-core-macqueen"
+    assert not comparison._ended_on_easier(ended, family, "grid-5", "pi-core-lu")
+
+
+def test_tables_as_text_and_markdown():
+    """Columns line up; the Markdown has a ruler."""
+    table = tables.Table("A title", ["", "b"], [["x", "1"], ["yy", "22"]], ["a note"])
+    assert table.text() == "A title\n\n     b\nx    1\nyy  22\n  a note"
+    assert table.markdown().splitlines()[2:5] == ["|  | b |", "| --- | ---: |", "| x | 1 |"]
+    assert [tables.digits(value) for value in (0.01234, 5.67, 123.4)] == ["0.012", "5.7", "123"]
