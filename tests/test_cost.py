@@ -52,6 +52,8 @@ def test_scalar_features():
         (bm.cost.features(), {}, {"labels": [1]}, "the source chain has no labels|not numeric"),
         (bm.cost.features(), {"labels": ["a"]}, {"labels": [1]}, "labels of the source chain are not numeric"),
         (bm.cost.features(), {"labels": [(1, 2)]}, {"labels": [1]}, "have 2 and 1 entries"),
+        (bm.cost.features("no such"), {"labels": [1]}, {"labels": [1]}, "the metric 'no such' fails"),
+        (bm.cost.reward_gap, {"reward": [1e308]}, {"reward": [-1e308]}, "overflows; divide the rewards"),
     ],
 )
 def test_chains_without_what_the_cost_needs(cost, source, target, message):

@@ -197,6 +197,8 @@ def test_stopped_pairs_without_a_solver(zero):
         (lambda c: c.simulate(-1, 0), InvalidOption, "steps is -1"),
         (lambda c: c.simulate(1.5, 0), InvalidOption, "steps is 1.5"),
         (lambda c: c.simulate(True, 0), InvalidOption, "steps is True"),
+        (lambda c: c.simulate(1, -1), InvalidOption, "seed is -1"),
+        (lambda c: c.simulate(1, None), InvalidOption, "seed is None"),
         (lambda c: c.occupancy((0, 2)), InvalidChain, "state 2 is out of range"),
         (lambda c: c.occupancy("ab"), InvalidOption, "not a pair"),
         (lambda c: c.occupancy(np.ones((3, 2))), InvalidOption, "sum 6, expected .* 1"),
@@ -208,6 +210,15 @@ def test_what_makes_no_sense(coin, call, kind, message):
     """Pairs, starts and numbers of steps that do not exist."""
     with pytest.raises(kind, match=message):
         call(bm.solve(coin).coupling)
+
+
+def test_potentials_of_pairs_by_name(coin):
+    """Names and indices mean the same pair; anything else is refused as for couplings."""
+    potentials = bm.solve(coin).potentials
+    for one, other in zip(potentials["c", "v"], potentials[2, 1], strict=True):
+        assert np.array_equal(one, other)
+    with pytest.raises(InvalidOption, match="not a pair"):
+        _ = potentials[0]
 
 
 def test_no_start_no_default():

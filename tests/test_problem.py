@@ -7,9 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bisimetric as bm
-from bisimetric.errors import InvalidProblem
+from bisimetric import _memory
+from bisimetric.errors import InvalidProblem, NotEnoughMemory
 
 ONE = bm.MarkovChain([[1.0]], reward=[0.0])
 TWO = bm.MarkovChain(np.eye(2), reward=[0.0, 1.0])
@@ -66,6 +68,8 @@ def test_discounts(discount):
         ([["a"], ["b"]], "cost has dtype <U1"),
         (np.array([[1.0], [2.0]], object), "cost has dtype object"),
         ([[1.0], [1.0, 2.0]], "cost is ragged"),
+        (sparse.csr_array((2, 1)), r"expected a dense array.*toarray"),
+        ("label_mismatch", r"cost is a str, expected a dense array .*cost\.label_mismatch"),
         ([[1e308], [0.0]], r"the largest cost is 1e\+308: .*overflow; divide the cost"),
     ],
 )
@@ -117,3 +121,10 @@ def test_costs_of_other_kinds_are_converted():
     """Whole numbers and single precision become float64."""
     for dtype in (int, np.float32, bool):
         assert bm.Problem(TWO, ONE, discount=0.5, cost=np.ones((2, 1), dtype)).cost.dtype == np.float64
+
+
+def test_memory_is_estimated_before_the_cost_is_made(monkeypatch):
+    """A cost that does not fit is refused before its function is called."""
+    monkeypatch.setattr(_memory, "available_bytes", lambda: 10)
+    with pytest.raises(NotEnoughMemory, match="the cost between 2 x 1 states needs about"):
+        bm.Problem(TWO, ONE, discount=0.5, cost=lambda source, target: pytest.fail("was called"))

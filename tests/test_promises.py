@@ -298,6 +298,9 @@ def test_interrupt_inside_a_sweep(monkeypatch, hard, calls, after):
     assert len(solution.history) == calls
     assert contains(solution, hard)
     assert solution.coupling[0, 0].sum() == pytest.approx(1.0, abs=1e-12)
+    proof, truth = bm.certify_exactly(solution), reference.distances(hard)
+    assert (proof.lower.astype(float) <= truth + 1e-10 * truth.max()).all()
+    assert (truth - 1e-10 * truth.max() <= proof.upper.astype(float)).all()
 
 
 def test_interrupt_while_finishing(monkeypatch, hard):

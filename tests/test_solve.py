@@ -45,6 +45,17 @@ def test_options_out_of_range(options, kind, message):
             bm.solve(problem, **options)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [bm.solve, lambda thing: bm.certify(thing, [[0.0]]), bm.certify_exactly],
+    ids=["solve", "certify", "exactly"],
+)
+def test_things_that_are_no_problem(call):
+    """The message names the type that came and the one expected."""
+    with pytest.raises(InvalidProblem, match=r"is a MarkovChain, expected a (Problem|Solution)"):
+        call(CHAIN)
+
+
 def test_every_step_is_reported():
     """on_step sees exactly the history, as it grows."""
     seen = []
@@ -103,6 +114,17 @@ def test_large_supports():
         law = solution.coupling[x, y]
         assert np.array_equal(law.sum(axis=1), P[x])
         assert np.array_equal(law.sum(axis=0), Q[y])
+
+
+def test_more_successors_than_sixteen_bits_number():
+    """A state with 70,000 successors against a single state: one coupling, but the widest trees."""
+    n = 70_000
+    cost = np.random.default_rng(0).random((n, 1))
+    matrix = sparse.vstack([np.full((1, n), 1 / n), sparse.eye(n, format="csr")[1:]], format="csr")
+    problem = bm.Problem(bm.MarkovChain(matrix), bm.MarkovChain([[1.0]]), discount=0.5, cost=cost)
+    value = bm.solve(problem).value[:, 0]
+    np.testing.assert_allclose(value[1:], 2 * cost[1:, 0], rtol=1e-9)
+    assert value[0] == pytest.approx(cost[0, 0] + 0.5 * value.mean(), rel=1e-9)
 
 
 def test_solves_from_several_threads_agree():

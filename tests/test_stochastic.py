@@ -152,6 +152,21 @@ def test_sparse_entries_outside_the_matrix(column):
         as_csr(bad, "transitions")
 
 
+def test_coordinates_outside_the_matrix():
+    """The same for coordinate form, whose conversion would crash."""
+    bad = sparse.coo_array(np.eye(2))
+    bad.col[1] = 5
+    with pytest.raises(InvalidChain, match="not a well-formed sparse matrix"):
+        as_csr(bad, "transitions")
+
+
+def test_masked_arrays():
+    """A mask is not silently ignored."""
+    masked = np.ma.masked_array(np.eye(2), mask=[[False, True], [False, False]])
+    with pytest.raises(InvalidChain, match=r"masked array.*\.filled"):
+        as_csr(masked, "transitions")
+
+
 def test_real_array_copies():
     """The caller keeps its array; errors are of the kind asked for and name the array."""
     mine = np.ones((2, 2))

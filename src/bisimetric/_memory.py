@@ -1,13 +1,21 @@
-"""How much memory a computation needs, said before it is allocated."""
+"""How much memory a computation needs, said before it is allocated.
+
+Three things can be short: memory of the machine, what the control groups of this process (a container, a batch
+job) may still take, and its address space where that is limited (`ulimit -v`). The last matters most, because
+the compiler aborts the process when it gets none.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from bisimetric._errors import NotEnoughMemory
 
+COMPILER_SPACE = 600 * 2**20  # address space that loading and compiling the kernels takes
 _CGROUP = Path("/sys/fs/cgroup")
+_PROC = Path("/proc")
 
 
 def available_bytes() -> int | None:
@@ -21,11 +29,31 @@ def available_bytes() -> int | None:
         return None
 
 
+def address_space() -> int | None:
+    """Bytes by which this process may still grow under its RLIMIT_AS, if it has one."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int((_PROC / "self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (ImportError, AttributeError, OSError, ValueError, IndexError):
+        return None
+    return None if limit == resource.RLIM_INFINITY else max(limit - used, 0)
+
+
 def require(needed: int, what: str, remedy: str) -> None:
     """Raise before anything is allocated when `needed` bytes are more than there are."""
     free = available_bytes()
     if free is not None and needed > free:
         raise NotEnoughMemory(f"{what} needs about {in_words(needed)}, available are {in_words(free)}; {remedy}")
+    space = address_space()
+    if "bisimetric.kernels.check" not in sys.modules:
+        needed += COMPILER_SPACE
+    if space is not None and needed > space:
+        raise NotEnoughMemory(
+            f"{what} needs about {in_words(needed)} of address space, "
+            f"this process may take {in_words(space)} more; raise its limit (ulimit -v)"
+        )
 
 
 def in_words(size: float) -> str:
@@ -38,17 +66,45 @@ def in_words(size: float) -> str:
 
 
 def _from_meminfo() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+    return _entries(_PROC / "meminfo", "MemAvailable:", unit=1024)
 
 
 def _from_cgroup() -> int | None:
+    """The least that any control group around this process leaves."""
     try:
-        limit = (_CGROUP / "memory.max").read_text().strip()
-        used = int((_CGROUP / "memory.current").read_text())
-    except (OSError, ValueError):
+        lines = (_PROC / "self/cgroup").read_text().splitlines()
+    except OSError:
+        lines = []
+    left = [_left_in(_CGROUP, "memory.max", "memory.current")]  # where a container hides the path of its own group
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            root, files = _CGROUP, ("memory.max", "memory.current")
+        elif "memory" in controllers.split(","):
+            root, files = _CGROUP / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        else:
+            continue
+        group = Path(path.lstrip("/"))
+        left += [_left_in(root / part, *files) for part in (group, *group.parents)]
+    return min((size for size in left if size is not None), default=None)
+
+
+def _left_in(group: Path, limit_file: str, used_file: str) -> int | None:
+    """The limit of a group less its use; files that the kernel keeps in memory make room when needed."""
+    try:
+        limit = int((group / limit_file).read_text())
+        used = int((group / used_file).read_text())
+    except (OSError, ValueError):  # no such group, or "max"
         return None
-    return int(limit) - used if limit.isdigit() else None
+    cached = _entries(group / "memory.stat", "inactive_file", "active_file") or 0
+    return max(limit - max(used - cached, 0), 0)
+
+
+def _entries(file: Path, *names: str, unit: int = 1) -> int | None:
+    """The sum of some lines of a file of the form `name number`."""
+    try:
+        lines = [line.split() for line in file.read_text().splitlines()]
+    except OSError:
+        return None
+    found = [int(words[1]) * unit for words in lines if words and words[0] in names]
+    return sum(found) if found else None

@@ -35,7 +35,7 @@ def thread_count() -> int:
     wish = os.environ.get(THREADS_VARIABLE, "")
     if not wish:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not wish.isdigit() or int(wish) < 1:
+    if not (wish.isascii() and wish.isdigit()) or int(wish) < 1:
         raise InvalidOption(f"{THREADS_VARIABLE} is {wish!r}, expected a positive whole number")
     return int(wish)
 

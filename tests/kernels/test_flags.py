@@ -47,7 +47,7 @@ def test_kernels_are_what_they_should_be():
 def test_bounds_are_checked():
     """A kernel that is told to go beyond the end of its arrays raises instead of reading there."""
     with pytest.raises(IndexError):
-        kernels.evaluation.step_half(0, 4, np.zeros(2), np.zeros(2), 1.0)
+        kernels.evaluation.step_half(0, 4, np.zeros(4), np.zeros(2), 1.0)
 
 
 def test_unknown_kernels():

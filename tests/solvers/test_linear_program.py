@@ -63,9 +63,9 @@ def test_memory_is_estimated_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_interrupt() -> None:
     """Ctrl-C reaches HiGHS; the solution so far is certified."""
-    chains = [bm.environments.random_chain(14, seed=k) for k in range(2)]
+    chains = [bm.environments.random_chain(11, seed=k) for k in range(2)]
     problem = bm.Problem(*chains, discount=0.95)
-    timer = threading.Timer(0.7, signal.raise_signal, [signal.SIGINT])
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()
     try:
         with pytest.raises(bm.errors.SolveInterrupted) as caught:

@@ -43,6 +43,7 @@ DUST = 1e-9  # probabilities below are left out of the program, which HiGHS woul
 PIVOTS_PER_ROW = 200  # and column: a simplex that needs more is cycling
 BYTES_PER_VARIABLE = 400  # seen for HiGHS, simplex and interior point alike
 POLL_SECONDS = 0.05  # between looks for Ctrl-C
+GRACE_SECONDS = 0.5  # that an interrupted HiGHS has to stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,7 @@ def _optimise(program: _Program, method: str) -> _Optimum:
             thread.join(POLL_SECONDS)
     except KeyboardInterrupt:
         highs.cancelSolve()
-        thread.join()
+        thread.join(GRACE_SECONDS)  # it does not always listen; then it ends by itself, unheard
         raise
     status = highs.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
