@@ -103,7 +103,7 @@ def test_costs_that_vanish_beside_the_largest(exact_solver):
 
 
 @pytest.mark.slow
-@settings(max_examples=2500)
+@settings(max_examples=1000)
 @given(strategies.problems())
 def test_intervals_hold_exactly_long(exact_solver, problem):
     """The same search, for longer."""
@@ -111,7 +111,7 @@ def test_intervals_hold_exactly_long(exact_solver, problem):
 
 
 @pytest.mark.slow
-@settings(max_examples=2500)
+@settings(max_examples=1000)
 @given(st.data(), strategies.problems())
 def test_certify_holds_for_any_guess_long(data, problem):
     """The same search, for longer."""
