@@ -100,6 +100,14 @@ def immediate(problem: Problem) -> Certificate:
     return Certificate(problem.cost.copy(), problem.cost.copy(), problem.cost.copy())
 
 
+def a_priori(problem: Problem, bellman: Bellman) -> Certificate:
+    """What holds before any solver has begun: the cost itself, and the largest cost forever."""
+    upper = np.full(problem.shape, bellman.largest_value() / bellman.scale)
+    if problem.stop is not None:
+        upper[problem.stop] = problem.cost[problem.stop]
+    return Certificate(problem.cost + 0.5 * (upper - problem.cost), problem.cost.copy(), upper)
+
+
 def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -> Certificate:
     """What `value` (in the operator's scale) and the witness prove, in the problem's own units."""
     n, m = bellman.shape

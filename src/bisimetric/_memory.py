@@ -75,8 +75,8 @@ def _from_cgroup() -> int | None:
         lines = (_PROC / "self/cgroup").read_text().splitlines()
     except OSError:
         lines = []
-    left = [_left_in(_CGROUP, "memory.max", "memory.current")]  # where a container hides the path of its own group
-    for line in lines:
+    left = []
+    for line in (*lines, "0::/"):  # inside a container the top may be all there is
         _, controllers, path = line.split(":", 2)
         if controllers == "":
             root, files = _CGROUP, ("memory.max", "memory.current")
@@ -96,7 +96,8 @@ def _left_in(group: Path, limit_file: str, used_file: str) -> int | None:
         used = int((group / used_file).read_text())
     except (OSError, ValueError):  # no such group, or "max"
         return None
-    cached = _entries(group / "memory.stat", "inactive_file", "active_file") or 0
+    stat, names = group / "memory.stat", ("inactive_file", "active_file")
+    cached = _entries(stat, *(f"total_{name}" for name in names)) or _entries(stat, *names) or 0
     return max(limit - max(used - cached, 0), 0)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._bellman import Bellman
-from bisimetric._certificate import Certificate, check, immediate, is_immediate, scaled_guess
+from bisimetric._certificate import Certificate, a_priori, check, immediate, is_immediate, scaled_guess
 from bisimetric._coupling import IndependentWitness, TreeWitness
 from bisimetric._errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric._problem import Problem
@@ -119,6 +119,8 @@ class _Run:
     def solution(self, status: Status) -> Solution:
         """The certified solution at the current iterate."""
         iterate = self._iterate
+        if math.isinf(iterate.gap):  # interrupted before the first sweep was over
+            self._certificate = a_priori(self._problem, self._bellman)
         if self._certificate is None:
             self._certificate = check(self._problem, self._bellman, iterate.value, iterate.witness)
         # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is
