@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,9 @@ from hypothesis import HealthCheck, assume, currently_in_test_context, settings
 import bisimetric as bm
 from bisimetric import solvers
 from bisimetric.errors import SolverFailed
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs; tests of Ctrl-C need it back
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "ci",

@@ -23,9 +23,12 @@ from bisimetric._problem import Problem
 from bisimetric._stochastic import ROW_SUM_TOL, UNIT_ROUNDOFF, Floats, real_array
 from bisimetric.kernels.layout import Cells, Trees
 
-SETTLED = 4 * UNIT_ROUNDOFF  # change of an occupancy, which sums to 1, that counts as none
+OCCUPANCY_TOL = 1e-14  # residual of an occupancy, relative to the largest entry of the right-hand side
+SETTLED = 32 * UNIT_ROUNDOFF  # change of an occupancy, which sums to 1, that is rounding
 CELLS_AT_ONCE = 2**22  # of couplings that are read in one block
-MAX_SWEEPS = 100_000  # of the plain iteration that finishes an occupancy when BiCGSTAB stops early
+HOPELESS = 1e-6  # residual above which BiCGSTAB's answer is thrown away
+MAX_SWEEPS = 100_000  # of the plain iteration that replaces it then
+POLISH = 20  # plain sweeps at most after BiCGSTAB; each keeps everything positive and cuts what is left by γ
 
 
 class Witness(Protocol):
@@ -155,9 +158,10 @@ class Coupling:
             np.subtract(vector, discount * (transposed @ vector), out=out)
             return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
 
-        solved = _krylov.bicgstab(apply, b, b.copy(), rows=n, target=UNIT_ROUNDOFF * float(b.max()))
-        visits = np.maximum(solved.x, 0.0) if np.isfinite(solved.residual) else b
-        for _ in range(MAX_SWEEPS):  # a plain sweep keeps everything positive and removes what rounding left
+        solved = _krylov.bicgstab(apply, b, b.copy(), rows=n, target=OCCUPANCY_TOL * float(b.max()))
+        failed = not solved.residual <= HOPELESS * float(b.max())
+        visits = b if failed else np.maximum(solved.x, 0.0)
+        for _ in range(MAX_SWEEPS if failed else POLISH):
             swept = b + discount * (transposed @ visits)
             change = float(np.abs(swept - visits).sum())
             visits = swept
