@@ -18,6 +18,7 @@ from typing import Any
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("NUMBA", "OMP", "OPENBLAS", "MKL")}
 # POT looks for other array libraries on every call: without them it is faster.
 POT_WITH_NUMPY_ONLY = {f"POT_BACKEND_DISABLE_{library}": "1" for library in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW")}
+CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
@@ -70,7 +71,8 @@ def limits(cpu_seconds: float | None, memory_bytes: int | None) -> Iterator[None
 def in_fresh_process(task: str, arguments: dict[str, Any], threads: int = 1) -> dict[str, Any]:
     """Run `benchmarks.tasks.TASK(**arguments)` in a process of its own and return what it returns.
 
-    A process that was ended by a limit of its own gives {"status": "time-out"}, one that crashed {"status": "crashed"}.
+    A process that came to its limit gives {"status": "time-out"}, one that crashed "crashed". One that somebody else
+    ended gives "interrupted", which says nothing about what it was to measure.
     """
     environment = dict(os.environ, BISIMETRIC_THREADS=str(threads), **ONE_THREAD, **POT_WITH_NUMPY_ONLY)
     command = [sys.executable, "-m", "benchmarks.tasks", task, json.dumps(arguments)]
@@ -78,7 +80,8 @@ def in_fresh_process(task: str, arguments: dict[str, Any], threads: int = 1) -> 
     if done.returncode == -signal.SIGXCPU:
         return {"status": "time-out"}
     if done.returncode < 0:
-        return {"status": "crashed", "detail": signal.Signals(-done.returncode).name}
+        ended_by = signal.Signals(-done.returncode)
+        return {"status": "crashed" if ended_by in CRASHES else "interrupted", "detail": ended_by.name}
     done.check_returncode()
     result: dict[str, Any] = json.loads(done.stdout)
     return result

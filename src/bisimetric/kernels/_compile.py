@@ -108,20 +108,22 @@ class _Cache(NullCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
         try:
-            stored = self._file(sig, target_context.codegen()).read_bytes()
-            if hashlib.sha256(stored[32:]).digest() != stored[:32]:
+            file = self._file(sig, target_context.codegen())
+            stored = file.read_bytes()
+            code = stored[hashlib.sha256().digest_size :]
+            if stored != _seal(file, code) + code:
                 return None
-            return CompileResult._rebuild(target_context, *pickle.loads(stored[32:]))
+            return CompileResult._rebuild(target_context, *pickle.loads(code))
         except Exception:
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        code = dumps(data._reduce())
+        file, code = self._file(sig, data.codegen), dumps(data._reduce())
         draft = self._folder / f"{uuid.uuid4().hex}.tmp"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(hashlib.sha256(code).digest() + code)
-            draft.replace(self._file(sig, data.codegen))
+            draft.write_bytes(_seal(file, code) + code)
+            draft.replace(file)
         except OSError:
             with suppress(OSError):
                 draft.unlink()
@@ -130,6 +132,11 @@ class _Cache(NullCache):  # type: ignore[misc]
         """Named after everything that the code depends on, the kind of processor included."""
         key = hashlib.sha256(repr((sig, codegen.magic_tuple())).encode()).hexdigest()
         return self._folder / f"{self._name}-{key[:16]}"
+
+
+def _seal(file: Path, code: bytes) -> bytes:
+    """What a file of this name begins with if it is whole."""
+    return hashlib.sha256(file.name.encode() + code).digest()
 
 
 class _Announcement(event.Listener):  # type: ignore[misc]
