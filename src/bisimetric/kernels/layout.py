@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 SMALL = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tree of the pair before
 
-HINT_RUN = 16  # pairs after which a cold sweep over large supports forgets the potentials of the pair before
+HINT_RUN = 32  # pairs after which a cold sweep over large supports forgets the potentials of the pair before
 
 
 class Rows(NamedTuple):
