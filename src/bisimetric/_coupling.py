@@ -54,7 +54,7 @@ class TreeWitness:
 
     @property
     def cells_per_pair(self) -> int:
-        return _longest(self.bellman.source.indptr) + _longest(self.bellman.target.indptr)
+        return sum(self.bellman.longest)
 
     def cells(self, first: int, last: int) -> Cells:
         return self.bellman.read_trees(self.value, self.trees, first, last)
@@ -68,7 +68,7 @@ class IndependentWitness:
 
     @property
     def cells_per_pair(self) -> int:
-        return _longest(self.bellman.source.indptr) * _longest(self.bellman.target.indptr)
+        return self.bellman.longest[0] * self.bellman.longest[1]
 
     def cells(self, first: int, last: int) -> Cells:
         source, target, m = self.bellman.source, self.bellman.target, self.bellman.shape[1]

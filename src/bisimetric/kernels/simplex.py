@@ -22,180 +22,160 @@ Both stop at a pivot limit, which only rounding in the potentials (primal) or ti
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bisimetric.kernels._compile import finite_kernel, kernel
+from bisimetric.kernels._compile import finite_part, part
 from bisimetric.kernels.layout import SMALL
 
 PIVOTS_PER_NODE = 1000  # of the primal simplex: more come from rounding only
 REPAIRS_PER_NODE = 4  # of the dual simplex: beyond, a new start is cheaper
 HUGE = 1e300
+ROOT: Any = np.int64(0)  # typed, or functions would be compiled for these numbers apart
+NOBODY: Any = np.int64(-1)
 CLOSED = 2**30  # marks a target that a greedy start has filled
 
 
-class Tree(NamedTuple):
-    """Room for a tree while it is worked on; per arc `child`, `parent`, all others per node."""
-
-    child: npt.NDArray[np.int32]
-    parent: npt.NDArray[np.int32]  # before its children, in the order of arcs
-    up: npt.NDArray[np.int32]  # parent of a node, -1 for the root
-    depth: npt.NDArray[np.int32]
-    down: npt.NDArray[np.int32]  # first child
-    right: npt.NDArray[np.int32]  # next and
-    left: npt.NDArray[np.int32]  # previous sibling; -1 for none
-    flow: npt.NDArray[np.float64]  # on the arc between a node and its parent
-    pot: npt.NDArray[np.float64]
-    excess: npt.NDArray[np.float64]
+# A tree while it is worked on: whole numbers [nodes, 7] and reals [4, nodes]. Arrays in a tuple, or one array each,
+# would be counted as references on every use, which takes longer than the pivots.
+CHILD, PARENT, UP, DEPTH, DOWN, RIGHT, LEFT = range(7)
+# CHILD and PARENT of arc k are listed at place k, parents before their children; the others are per node: its parent
+# (-1 for the root), its depth, its first child, its next and its previous sibling (-1 for none).
+MASS, FLOW, POT, ROOM = range(4)  # marginal of a node, flow between it and its parent, potential; free for use
+NEXT, END = range(2)  # in the lists of a greedy start
 
 
-@kernel
+@part
 def new_tree(nodes):
-    """Room for a tree with this many nodes."""
-    return Tree(
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes),
-        np.empty(nodes),
-        np.empty(nodes),
-    )
+    """Room for a tree with this many nodes: its whole numbers, and its reals."""
+    return np.empty((nodes, 7), np.int64), np.empty((4, nodes))
 
 
-@finite_kernel
-def lowest_difference(costs, potential, size):
-    """min over j of costs[j] - potential[j]."""
+@finite_part
+def lowest_difference(cost, i, real, field, first, size):
+    """min over j of cost[i, j] - real[field, first + j]."""
     best = HUGE
     for j in range(size):
-        reduced = costs[j] - potential[j]
+        reduced = cost[i, j] - real[field, first + j]
         if reduced < best:
             best = reduced
     return best
 
 
-@kernel
-def staircase(sx, sy, a, b, child, parent):
+@part
+def staircase(sx, sy, tree, real):
     """North-west corner tree; ties open the next source node, which makes it strongly feasible."""
     i = 0
     j = 0
-    left_a = a[0]
-    left_b = b[0]
-    child[0] = sx
-    parent[0] = 0
+    left_a = real[MASS, 0]
+    left_b = real[MASS, sx]
+    tree[0, CHILD] = sx
+    tree[0, PARENT] = 0
     for k in range(1, sx + sy - 1):
         if (left_a <= left_b and i < sx - 1) or j == sy - 1:
             left_b -= left_a
             i += 1
-            left_a = a[i]
-            child[k] = i
-            parent[k] = sx + j
+            left_a = real[MASS, i]
+            tree[k, CHILD] = i
+            tree[k, PARENT] = sx + j
         else:
             left_a -= left_b
             j += 1
-            left_b = b[j]
-            child[k] = sx + j
-            parent[k] = i
+            left_b = real[MASS, sx + j]
+            tree[k, CHILD] = sx + j
+            tree[k, PARENT] = i
 
 
-@kernel
-def greedy(sx, sy, a, b, cost, hint, tree, link, end):
+@part
+def greedy(sx, sy, cost, tree, real, links):
     """Each source node in turn fills its cheapest open targets; then the arcs are rooted at source node 0.
 
-    `hint` are guesses of the target potentials: cheapest means C - hint. Ties are broken as if every node but
+    The room holds guesses of the target potentials: cheapest means C less those. Ties are broken as if every node but
     the root sent ε more towards the root (sources supply ε more, targets take ε less), with ε counted
-    separately, so that the tree is a spanning tree and strongly feasible. `link`, `end`: room for two entries
-    per arc, both of its ends.
+    separately, so that the tree is a spanning tree and strongly feasible. `links`: room for two
+    entries per arc, both of its ends.
     """
-    child, parent, head, seen = tree.child, tree.parent, tree.down, tree.up
-    left_b, extra_b = tree.flow, tree.depth
     nodes = sx + sy
     for u in range(nodes):
-        head[u] = -1
+        tree[u, DOWN] = -1
     for j in range(sy):
-        left_b[j] = b[j]
-        extra_b[j] = -1
+        real[FLOW, j] = real[MASS, sx + j]
+        tree[j, DEPTH] = -1
     arcs = 0
     for i in range(sx):
-        left_a = a[i]
+        left_a = real[MASS, i]
         extra_a = 1 if i > 0 else 1 - nodes
         while True:
             best = HUGE
             at = -1
             for j in range(sy):
-                if extra_b[j] != CLOSED and cost[i, j] - hint[j] < best:
-                    best = cost[i, j] - hint[j]
+                if tree[j, DEPTH] != CLOSED and cost[i, j] - real[ROOM, j] < best:
+                    best = cost[i, j] - real[ROOM, j]
                     at = j
             for side in range(2):  # arc i - at, seen from both ends
                 u = i if side == 0 else sx + at
                 slot = 2 * arcs + side
-                end[slot] = sx + at if side == 0 else i
-                link[slot] = head[u]
-                head[u] = slot
+                links[END, slot] = sx + at if side == 0 else i
+                links[NEXT, slot] = tree[u, DOWN]
+                tree[u, DOWN] = slot
             arcs += 1
             if arcs == nodes - 1:
                 break
-            if left_a < left_b[at] or (left_a == left_b[at] and extra_a < extra_b[at]):
-                left_b[at] -= left_a
-                extra_b[at] -= extra_a
+            if left_a < real[FLOW, at] or (left_a == real[FLOW, at] and extra_a < tree[at, DEPTH]):
+                real[FLOW, at] -= left_a
+                tree[at, DEPTH] -= extra_a
                 break
-            left_a -= left_b[at]
-            extra_a -= extra_b[at]
-            extra_b[at] = CLOSED
+            left_a -= real[FLOW, at]
+            extra_a -= tree[at, DEPTH]
+            tree[at, DEPTH] = CLOSED
         if arcs == nodes - 1:
             break
     for u in range(1, nodes):
-        seen[u] = -1
-    seen[0] = 0
-    # Breadth first from the root; child[k] doubles as the queue.
+        tree[u, UP] = -1
+    tree[0, UP] = 0
+    # Breadth first from the root; the list of children doubles as the queue.
     filled = 0
     looked = -1
     while filled < nodes - 1:
-        u = 0 if looked < 0 else child[looked]
-        slot = head[u]
+        u = 0 if looked < 0 else tree[looked, CHILD]
+        slot = tree[u, DOWN]
         while slot >= 0:
-            w = end[slot]
-            if seen[w] < 0:
-                seen[w] = 1
-                child[filled] = w
-                parent[filled] = u
+            w = links[END, slot]
+            if tree[w, UP] < 0:
+                tree[w, UP] = 1
+                tree[filled, CHILD] = w
+                tree[filled, PARENT] = u
                 filled += 1
-            slot = link[slot]
+            slot = links[NEXT, slot]
         looked += 1
 
 
-@kernel
-def flows(sx, sy, a, b, tree):
-    """flow[u] on the arc from node u to its parent, from the leaves up; exact for exact marginals."""
-    excess = tree.excess
+@part
+def flows(sx, sy, tree, real):
+    """real[FLOW, u] on the arc from node u to its parent, from the leaves up; exact for exact marginals."""
     for i in range(sx):
-        excess[i] = a[i]
+        real[ROOM, i] = real[MASS, i]
     for j in range(sy):
-        excess[sx + j] = -b[j]
+        real[ROOM, sx + j] = -real[MASS, sx + j]
     for k in range(sx + sy - 2, -1, -1):
-        u = tree.child[k]
-        tree.flow[u] = excess[u] if u < sx else -excess[u]
-        excess[tree.parent[k]] += excess[u]
+        u = tree[k, CHILD]
+        real[FLOW, u] = real[ROOM, u] if u < sx else -real[ROOM, u]
+        real[ROOM, tree[k, PARENT]] += real[ROOM, u]
 
 
-@kernel
-def primal(sx, sy, a, b, cost, tree, tol):
+@part
+def primal(sx, sy, cost, tree, real, tol):
     """Pivot a strongly feasible tree until no reduced cost is below -tol; returns the pivots made.
 
     Negative if the limit was hit. Only child and parent of `tree` are read; on return it is whole, in preorder.
     """
-    _plant(sx, sy, a, b, cost, tree)
-    up, depth, flow, pot = tree.up, tree.depth, tree.flow, tree.pot
-    next_row = 0
+    _plant(sx, sy, cost, tree, real)
+    next_row = ROOT
     pivots = 0
     limit = PIVOTS_PER_NODE * (sx + sy + 10)
     while True:
-        enter_i, enter_j, next_row = _entering(sx, sy, cost, pot, next_row, tol)
+        enter_i, enter_j, next_row = _entering(sx, sy, cost, real, next_row, tol)
         if enter_i < 0:
             break
         if pivots == limit:
@@ -203,57 +183,55 @@ def primal(sx, sy, a, b, cost, tree, tol):
             break
         p = enter_i
         q = sx + enter_j
-        reduced = cost[enter_i, enter_j] - pot[p] - pot[q]
-        top = _meeting(p, q, up, depth)
+        reduced = cost[enter_i, enter_j] - real[POT, p] - real[POT, q]
+        top = _meeting(p, q, tree)
         # Leaving arc: smallest flow among those that shrink; '<' on p's side, '<=' on q's keeps the tree
         # strongly feasible.
         delta = HUGE
-        out = -1
+        out = NOBODY
         out_on_p_side = True
         u = p
         while u != top:
-            if u < sx and flow[u] < delta:
-                delta = flow[u]
+            if u < sx and real[FLOW, u] < delta:
+                delta = real[FLOW, u]
                 out = u
-            u = up[u]
+            u = tree[u, UP]
         u = q
         while u != top:
-            if u >= sx and flow[u] <= delta:
-                delta = flow[u]
+            if u >= sx and real[FLOW, u] <= delta:
+                delta = real[FLOW, u]
                 out = u
                 out_on_p_side = False
-            u = up[u]
-        _push(sx, p, q, top, delta, up, flow)
+            u = tree[u, UP]
+        _push(sx, p, q, top, delta, tree, real)
         if out_on_p_side:
-            _rehang(sx, p, q, out, delta, reduced, tree)
+            _rehang(sx, p, q, out, delta, reduced, tree, real)
         else:
-            _rehang(sx, q, p, out, delta, -reduced, tree)
+            _rehang(sx, q, p, out, delta, -reduced, tree, real)
         pivots += 1
     _list_arcs(tree)
     return pivots
 
 
-@kernel
-def dual(sx, sy, a, b, cost, tree):
+@part
+def dual(sx, sy, cost, tree, real):
     """Make a tree that is optimal for other marginals strongly feasible for these; returns the pivots made.
 
     Negative if the limit was hit. Only child and parent of `tree` are read; on return it is whole, in preorder.
     """
-    _plant(sx, sy, a, b, cost, tree)
-    up, depth, flow, pot, masked = tree.up, tree.depth, tree.flow, tree.pot, tree.excess
-    sources, targets = tree.child, tree.parent  # free until the tree is listed again
+    _plant(sx, sy, cost, tree, real)
     pivots = 0
     limit = REPAIRS_PER_NODE * (sx + sy)
     while True:
-        out = -1
+        out = NOBODY
         least = 0.0
         for u in range(1, sx):
-            if flow[u] < least:
-                least = flow[u]
+            if real[FLOW, u] < least:
+                least = real[FLOW, u]
                 out = u
         for u in range(sx, sx + sy):
-            if flow[u] < least or (flow[u] == least and out < 0):
-                least = flow[u]
+            if real[FLOW, u] < least or (real[FLOW, u] == least and out < 0):
+                least = real[FLOW, u]
                 out = u
         if out < 0:
             break
@@ -266,96 +244,94 @@ def dual(sx, sy, a, b, cost, tree):
         u = out
         while u >= 0:
             if u < sx:
-                sources[n_sources] = u
+                tree[n_sources, CHILD] = u
                 n_sources += 1
             else:
-                targets[n_targets] = u - sx
+                tree[n_targets, PARENT] = u - sx
                 n_targets += 1
             u = _next_below(u, out, tree)
         best = HUGE
-        p = -1
-        q = -1
+        p = NOBODY
+        q = NOBODY
         if surplus:  # from a source inside to a target outside
             for j in range(sy):
-                masked[j] = pot[sx + j]
+                real[ROOM, j] = real[POT, sx + j]
             for k in range(n_targets):
-                masked[targets[k]] = -HUGE
+                real[ROOM, tree[k, PARENT]] = -HUGE
             for k in range(n_sources):
-                i = sources[k]
-                reduced = lowest_difference(cost[i], masked, sy) - pot[i]
+                i = tree[k, CHILD]
+                reduced = lowest_difference(cost, i, real, ROOM, 0, sy) - real[POT, i]
                 if reduced < best:
                     best = reduced
                     p = i
             best = HUGE
             for j in range(sy):
-                reduced = cost[p, j] - masked[j]
+                reduced = cost[p, j] - real[ROOM, j]
                 if reduced < best:
                     best = reduced
                     q = sx + j
         else:  # from a source outside to a target inside
             for i in range(sx):
-                masked[i] = pot[i]
+                real[ROOM, i] = real[POT, i]
             for k in range(n_sources):
-                masked[sources[k]] = -HUGE
+                real[ROOM, tree[k, CHILD]] = -HUGE
             for i in range(sx):
                 for k in range(n_targets):
-                    j = targets[k]
-                    reduced = cost[i, j] - pot[sx + j] - masked[i]
+                    j = tree[k, PARENT]
+                    reduced = cost[i, j] - real[POT, sx + j] - real[ROOM, i]
                     if reduced < best:
                         best = reduced
                         p = i
                         q = sx + j
-        reduced = cost[p, q - sx] - pot[p] - pot[q]
-        _push(sx, p, q, _meeting(p, q, up, depth), -least, up, flow)
+        reduced = cost[p, q - sx] - real[POT, p] - real[POT, q]
+        _push(sx, p, q, _meeting(p, q, tree), -least, tree, real)
         if surplus:
-            _rehang(sx, p, q, out, -least, reduced, tree)
+            _rehang(sx, p, q, out, -least, reduced, tree, real)
         else:
-            _rehang(sx, q, p, out, -least, -reduced, tree)
+            _rehang(sx, q, p, out, -least, -reduced, tree, real)
         pivots += 1
     _list_arcs(tree)
     return pivots
 
 
-@kernel
-def _plant(sx, sy, a, b, cost, tree):
+@part
+def _plant(sx, sy, cost, tree, real):
     """Links, depths, potentials and flows of the tree that child and parent describe."""
-    up, depth, down, right, left, pot = tree.up, tree.depth, tree.down, tree.right, tree.left, tree.pot
     nodes = sx + sy
     for u in range(nodes):
-        down[u] = -1
-        right[u] = -1
-        left[u] = -1
-    up[0] = -1
-    depth[0] = 0
-    pot[0] = 0.0
+        tree[u, DOWN] = -1
+        tree[u, RIGHT] = -1
+        tree[u, LEFT] = -1
+    tree[0, UP] = -1
+    tree[0, DEPTH] = 0
+    real[POT, 0] = 0.0
     for k in range(nodes - 1):
-        u = tree.child[k]
-        w = tree.parent[k]
-        up[u] = w
-        depth[u] = depth[w] + 1
-        pot[u] = (cost[u, w - sx] if u < sx else cost[w, u - sx]) - pot[w]
-        first = down[w]
-        right[u] = first
-        down[w] = u
+        u = tree[k, CHILD]
+        w = tree[k, PARENT]
+        tree[u, UP] = w
+        tree[u, DEPTH] = tree[w, DEPTH] + 1
+        real[POT, u] = (cost[u, w - sx] if u < sx else cost[w, u - sx]) - real[POT, w]
+        first = tree[w, DOWN]
+        tree[u, RIGHT] = first
+        tree[w, DOWN] = u
         if first >= 0:
-            left[first] = u
-    flows(sx, sy, a, b, tree)
+            tree[first, LEFT] = u
+    flows(sx, sy, tree, real)
 
 
-@finite_kernel
-def _entering(sx, sy, cost, pot, next_row, tol):
+@finite_part
+def _entering(sx, sy, cost, real, next_row, tol):
     """The cell with the most negative reduced cost, overall (small) or in the next source row that has one.
 
     (-1, -1, …) if none is below -tol; the third number is the row after.
     """
     best = -tol
-    enter_i = -1
-    enter_j = -1
-    targets = pot[sx:]
+    enter_i = NOBODY
+    enter_j = NOBODY
     if sx * sy <= SMALL:
         for i in range(sx):
             for j in range(sy):
-                reduced = cost[i, j] - pot[i] - targets[j]
+                reduced = cost[i, j] - real[POT, i] - real[POT, sx + j]
                 if reduced < best:
                     best = reduced
                     enter_i = i
@@ -364,86 +340,77 @@ def _entering(sx, sy, cost, pot, next_row, tol):
     for _ in range(sx):
         i = next_row
         next_row = next_row + 1 if next_row + 1 < sx else 0
-        if lowest_difference(cost[i], targets, sy) - pot[i] < best:
+        if lowest_difference(cost, i, real, POT, sx, sy) - real[POT, i] < best:
             enter_i = i
             break
     if enter_i >= 0:
         lowest = HUGE
         for j in range(sy):
-            reduced = cost[enter_i, j] - targets[j]
+            reduced = cost[enter_i, j] - real[POT, sx + j]
             if reduced < lowest:
                 lowest = reduced
                 enter_j = j
     return enter_i, enter_j, next_row
 
 
-@kernel
-def _meeting(u, w, up, depth):
+@part
+def _meeting(u, w, tree):
     """The lowest common ancestor."""
     while u != w:
-        if depth[u] > depth[w]:
-            u = up[u]
-        elif depth[w] > depth[u]:
-            w = up[w]
+        if tree[u, DEPTH] > tree[w, DEPTH]:
+            u = tree[u, UP]
+        elif tree[w, DEPTH] > tree[u, DEPTH]:
+            w = tree[w, UP]
         else:
-            u = up[u]
-            w = up[w]
+            u = tree[u, UP]
+            w = tree[w, UP]
     return u
 
 
-@kernel
-def _push(sx, p, q, top, delta, up, flow):
+@part
+def _push(sx, p, q, top, delta, tree, real):
     """Send delta from source p to target q on a new arc, and back along the tree."""
     if delta == 0.0:
         return
     u = p
     while u != top:
-        flow[u] += -delta if u < sx else delta
-        u = up[u]
+        real[FLOW, u] += -delta if u < sx else delta
+        u = tree[u, UP]
     u = q
     while u != top:
-        flow[u] += -delta if u >= sx else delta
-        u = up[u]
+        real[FLOW, u] += -delta if u >= sx else delta
+        u = tree[u, UP]
 
 
-@kernel
-def _rehang(sx, inner, outer, out, delta, change, tree):
+@part
+def _rehang(sx, inner, outer, out, delta, change, tree, real):
     """Replace the arc above `out` by inner - outer with flow delta, `inner` being below it.
 
     The path from inner to out is turned around. Source potentials of the part that moves grow by `change`,
     those of its targets fall by it.
     """
-    up, depth, down, right, left, flow, pot = (
-        tree.up,
-        tree.depth,
-        tree.down,
-        tree.right,
-        tree.left,
-        tree.flow,
-        tree.pot,
-    )
     u = inner
     new_up = outer
     new_flow = delta
     while True:
-        old_up = up[u]
-        old_flow = flow[u]
-        before = left[u]
-        after = right[u]
+        old_up = tree[u, UP]
+        old_flow = real[FLOW, u]
+        before = tree[u, LEFT]
+        after = tree[u, RIGHT]
         if before >= 0:
-            right[before] = after
+            tree[before, RIGHT] = after
         else:
-            down[old_up] = after
+            tree[old_up, DOWN] = after
         if after >= 0:
-            left[after] = before
-        first = down[new_up]
-        right[u] = first
-        left[u] = -1
-        down[new_up] = u
+            tree[after, LEFT] = before
+        first = tree[new_up, DOWN]
+        tree[u, RIGHT] = first
+        tree[u, LEFT] = -1
+        tree[new_up, DOWN] = u
         if first >= 0:
-            left[first] = u
-        up[u] = new_up
-        flow[u] = new_flow
+            tree[first, LEFT] = u
+        tree[u, UP] = new_up
+        real[FLOW, u] = new_flow
         if u == out:
             break
         new_up = u
@@ -451,28 +418,28 @@ def _rehang(sx, inner, outer, out, delta, change, tree):
         u = old_up
     u = inner
     while u >= 0:
-        depth[u] = depth[up[u]] + 1
-        pot[u] += change if u < sx else -change
+        tree[u, DEPTH] = tree[tree[u, UP], DEPTH] + 1
+        real[POT, u] += change if u < sx else -change
         u = _next_below(u, inner, tree)
 
 
-@kernel
+@part
 def _next_below(u, top, tree):
     """The node after u in preorder below `top`, -1 after the last."""
-    if tree.down[u] >= 0:
-        return tree.down[u]
-    while u != top and tree.right[u] < 0:
-        u = tree.up[u]
-    return -1 if u == top else tree.right[u]
+    if tree[u, DOWN] >= 0:
+        return tree[u, DOWN]
+    while u != top and tree[u, RIGHT] < 0:
+        u = tree[u, UP]
+    return -1 if u == top else tree[u, RIGHT]
 
 
-@kernel
+@part
 def _list_arcs(tree):
     """child and parent from the links, in preorder."""
     k = 0
-    u = _next_below(0, 0, tree)
+    u = _next_below(ROOT, ROOT, tree)
     while u >= 0:
-        tree.child[k] = u
-        tree.parent[k] = tree.up[u]
+        tree[k, CHILD] = u
+        tree[k, PARENT] = tree[u, UP]
         k += 1
-        u = _next_below(u, 0, tree)
+        u = _next_below(u, ROOT, tree)

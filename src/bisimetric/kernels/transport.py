@@ -15,75 +15,85 @@ from __future__ import annotations
 
 import numpy as np
 
-from bisimetric.kernels._compile import finite_kernel, kernel
+from bisimetric.kernels._compile import finite_part, kernel, part
 from bisimetric.kernels.layout import HINT_RUN, SMALL
-from bisimetric.kernels.simplex import HUGE, dual, flows, greedy, lowest_difference, new_tree, primal, staircase
+from bisimetric.kernels.simplex import (
+    CHILD,
+    FLOW,
+    HUGE,
+    MASS,
+    PARENT,
+    POT,
+    ROOM,
+    dual,
+    flows,
+    greedy,
+    lowest_difference,
+    new_tree,
+    primal,
+    staircase,
+)
 
 # Columns of a sweep's report.
 LOWEST, HIGHEST, PIVOTS = range(3)
 
 
-@kernel
-def _load(trees, at, arcs, tree):
+@part
+def _load(codes, shift, at, arcs, tree):
     """The arcs of the tree that is stored at a position."""
-    mask = (1 << trees.shift) - 1
+    mask = (1 << shift) - 1
     for k in range(arcs):
-        code = np.int64(trees.code[at + k])
-        tree.child[k] = code >> trees.shift
-        tree.parent[k] = code & mask
+        code = np.int64(codes[at + k])
+        tree[k, CHILD] = code >> shift
+        tree[k, PARENT] = code & mask
 
 
-@finite_kernel
-def _duals(trees, at, sx, sy, cost, pot, tol):
+@finite_part
+def _duals(codes, shift, at, sx, sy, cost, real, tol):
     """Potentials of a stored tree, and its most negative reduced cost (or, for large supports, one below -tol)."""
-    shift = np.uint64(trees.shift)  # unsigned indices spare a test for negative ones
+    shift = np.uint64(shift)  # unsigned indices spare a test for negative ones
     mask = (np.uint64(1) << shift) - np.uint64(1)
     first = np.uint64(sx)
-    pot[0] = 0.0
+    real[POT, 0] = 0.0
     for k in range(at, at + sx + sy - 1):
-        code = np.uint64(trees.code[k])
+        code = np.uint64(codes[k])
         u = code >> shift
         w = code & mask
-        pot[u] = cost[min(u, w), max(u, w) - first] - pot[w]
+        real[POT, u] = cost[min(u, w), max(u, w) - first] - real[POT, w]
     slack = 0.0
     if sx * sy <= SMALL:
         for i in range(sx):
             lowest = HUGE
             for j in range(sy):
-                lowest = min(lowest, cost[i, j] - pot[sx + j])
-            slack = min(slack, lowest - pot[i])
+                lowest = min(lowest, cost[i, j] - real[POT, sx + j])
+            slack = min(slack, lowest - real[POT, i])
         return slack
     for i in range(sx):
-        slack = min(slack, lowest_difference(cost[i], pot[sx:], sy) - pot[i])
+        slack = min(slack, lowest_difference(cost, i, real, POT, sx, sy) - real[POT, i])
         if slack < -tol:
             break
     return slack
 
 
-@kernel
-def _store(trees, at, pair, sx, arcs, tree, source, target, width):
-    """Keep the tree, and apart from it the cells that carry flow, in the form that evaluation reads."""
-    used = 0
-    for k in range(arcs):
-        u = tree.child[k]
-        w = tree.parent[k]
-        trees.code[at + k] = (u << trees.shift) | w
-        if tree.flow[u] > 0.0:
-            trees.target[at + used] = source[min(u, w)] * width + target[max(u, w) - sx]
-            trees.weight[at + used] = tree.flow[u]
-            used += 1
-    trees.used[pair] = used
-
-
-@kernel
-def _same(left, right):
-    """Whether two arrays are equal."""
-    if left.size != right.size:
+@part
+def _same_row(indptr, indices, k, other):
+    """Whether two rows have the same successors."""
+    size = indptr[k + 1] - indptr[k]
+    if size != indptr[other + 1] - indptr[other]:
         return False
-    for k in range(left.size):
-        if left[k] != right[k]:
-            return False
-    return True
+    different = 0
+    for e in range(size):
+        different += indices[indptr[k] + e] != indices[indptr[other] + e]
+    return different == 0
+
+
+@part
+def _longest(indptr, first, last):
+    """The largest number of entries of the rows first..last."""
+    most = 0
+    for row in range(first, last):
+        most = max(most, indptr[row + 1] - indptr[row])
+    return most
 
 
 @kernel
@@ -94,101 +104,100 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
     copied. `tol[K]` is the pivot tolerance for K nodes. report: the lowest residual that can be claimed,
     the highest, and counts.
     """
+    # Names of their own: what is reached through a tuple, or sliced, is counted as a reference every time.
+    p_at, p_to, p_mass = P.indptr, P.indices, P.data
+    q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
+    codes, offset, shift = trees.code, trees.offset, trees.shift
+    coupled, weight, used = trees.target, trees.weight, trees.used
     m = cost.shape[1]
     width = value.shape[1]
-    largest_x = 0
-    for x in range(first // m, (last - 1) // m + 1):
-        largest_x = max(largest_x, P.indptr[x + 1] - P.indptr[x])
-    largest_y = 0
-    for y in range(m):
-        largest_y = max(largest_y, Q.indptr[y + 1] - Q.indptr[y])
-    size = largest_x + largest_y
+    stopping = stop.size > 0
+    x_first = first // m
+    x_last = (last - 1) // m + 1
+    largest_x, largest_y = _longest(p_at, x_first, x_last), _longest(q_at, 0, m)
     local = np.empty((largest_x, largest_y))
-    tree = new_tree(size)
-    pot = tree.pot
-    link = np.empty(2 * size, np.int32)
-    end = np.empty(2 * size, np.int32)
+    tree, real = new_tree(largest_x + largest_y)
+    links = np.empty((2, 2 * (largest_x + largest_y)), np.int64)
     hinting = cold and largest_x * largest_y > SMALL
     hint = np.zeros(width)  # target potentials of the pair before, by state
-    hint_at = -1  # where the tree of the pair before is stored, if it may be used
-    last_source = P.indices[:0]
-    last_target = Q.indices[:0]
+    last_x = last_y = -1  # the pair before, whose tree is still there; -1 if it may not be used
     lowest = HUGE
     highest = -HUGE
     n_pivots = 0
-    for x in range(first // m, (last - 1) // m + 1):
-        x_at = P.indptr[x]
-        sx = P.indptr[x + 1] - x_at
-        a = P.data[x_at : x_at + sx]
-        source = P.indices[x_at : x_at + sx]
-        seen = -1
-        seen_at = 0
+    for x in range(x_first, x_last):
+        x_at = p_at[x]
+        sx = p_at[x + 1] - x_at
         for y in range(max(first - x * m, 0), min(last - x * m, m)):
-            if hinting and (x * m + y) % HINT_RUN == 0:
-                hint[:] = 0.0
-                hint_at = -1
+            if cold and (x * m + y) % HINT_RUN == 0:
+                last_x = -1
+                if hinting:
+                    hint[:] = 0.0
             scaled = cost[x, y] * scale
-            if stop.size > 0 and stop[x, y]:
+            if stopping and stop[x, y]:
                 change = scaled - value[x, y]
                 residual[x, y] = change
                 lowest = min(lowest, change)
                 highest = max(highest, change)
                 continue
-            y_at = Q.indptr[y]
-            sy = Q.indptr[y + 1] - y_at
-            b = Q.data[y_at : y_at + sy]
-            target = Q.indices[y_at : y_at + sy]
-            at = trees.offset[x] + y * (sx - 1) + y_at
-            arcs = sx + sy - 1
+            y_at = q_at[y]
+            sy = q_at[y + 1] - y_at
             transported = 0.0
             slack = 0.0  # the most negative reduced cost that is left
             if not cold and (sx == 1 or sy == 1):  # only one coupling
                 for i in range(sx):
                     for j in range(sy):
-                        transported += a[i] * b[j] * value[source[i], target[j]]
+                        transported += p_mass[x_at + i] * q_mass[y_at + j] * value[p_to[x_at + i], q_to[y_at + j]]
             else:
                 for i in range(sx):
-                    here = value[source[i]]
+                    row = np.uint32(p_to[x_at + i])
                     for j in range(sy):
-                        local[i, j] = here[np.uint32(target[j])]
-                if cold:
-                    if sx * sy > SMALL:
+                        local[i, j] = value[row, np.uint32(q_to[y_at + j])]
+                at = offset[x] + y * (sx - 1) + y_at
+                ignored = tol[sx + sy]
+                if not cold:
+                    slack = _duals(codes, shift, at, sx, sy, local, real, ignored)
+                if cold or slack < -ignored:
+                    for i in range(sx):
+                        real[MASS, i] = p_mass[x_at + i]
+                    for j in range(sy):
+                        real[MASS, sx + j] = q_mass[y_at + j]
+                    if not cold:
+                        _load(codes, shift, at, sx + sy - 1, tree)
+                    elif sx * sy <= SMALL:
+                        if last_x != x or alike[last_y] != alike[y]:
+                            staircase(sx, sy, tree, real)
+                    else:
                         repairs = -1
-                        if hint_at >= 0 and _same(source, last_source) and _same(target, last_target):
-                            _load(trees, hint_at, arcs, tree)
-                            repairs = dual(sx, sy, a, b, local, tree)
+                        if last_x >= 0 and _same_row(p_at, p_to, x, last_x) and _same_row(q_at, q_to, y, last_y):
+                            repairs = dual(sx, sy, local, tree, real)
                         n_pivots += abs(repairs)
                         if repairs < 0:
                             for j in range(sy):
-                                tree.excess[j] = hint[target[j]]
-                            greedy(sx, sy, a, b, local, tree.excess, tree, link, end)
-                        hint_at = at
-                        last_source = source
-                        last_target = target
-                    elif seen == alike[y]:
-                        _load(trees, seen_at, arcs, tree)
-                    else:
-                        staircase(sx, sy, a, b, tree.child, tree.parent)
-                    seen = alike[y]
-                    seen_at = at
-                    flows(sx, sy, a, b, tree)
-                    _store(trees, at, x * m + y, sx, arcs, tree, source, target, width)
-                ignored = tol[arcs + 1]
-                slack = _duals(trees, at, sx, sy, local, pot, ignored)
-                if slack < -ignored:
-                    _load(trees, at, arcs, tree)
-                    pivots = primal(sx, sy, a, b, local, tree, ignored)
+                                real[ROOM, j] = hint[q_to[y_at + j]]
+                            greedy(sx, sy, local, tree, real, links)
+                    pivots = primal(sx, sy, local, tree, real, ignored)
                     slack = -ignored if pivots >= 0 else -HUGE
                     n_pivots += abs(pivots)
-                    _store(trees, at, x * m + y, sx, arcs, tree, source, target, width)
-                if cold and sx * sy > SMALL:
-                    for j in range(sy):
-                        hint[target[j]] = pot[sx + j]
+                    positive = 0
+                    for k in range(sx + sy - 1):
+                        u = tree[k, CHILD]
+                        w = tree[k, PARENT]
+                        codes[at + k] = (u << shift) | w
+                        if real[FLOW, u] > 0.0:
+                            coupled[at + positive] = p_to[x_at + min(u, w)] * width + q_to[y_at + max(u, w) - sx]
+                            weight[at + positive] = real[FLOW, u]
+                            positive += 1
+                    used[x * m + y] = positive
+                    last_x = x
+                    last_y = y
+                    if hinting:
+                        for j in range(sy):
+                            hint[q_to[y_at + j]] = real[POT, sx + j]
                 from_targets = 0.0
                 for i in range(sx):
-                    transported += a[i] * pot[i]
+                    transported += p_mass[x_at + i] * real[POT, i]
                 for j in range(sy):
-                    from_targets += b[j] * pot[sx + j]
+                    from_targets += q_mass[y_at + j] * real[POT, sx + j]
                 transported += from_targets
             change = scaled + discount * transported - value[x, y]
             residual[x, y] = change
@@ -202,16 +211,8 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
 @kernel
 def read_trees(first, last, value, stop, P, Q, trees, cells):
     """Couplings and potentials of the pairs first..last (flat), read off their trees into `cells`."""
-    n_rows = len(P.indptr) - 1
     m = len(Q.indptr) - 1
-    size = 0
-    for x in range(n_rows):
-        size = max(size, P.indptr[x + 1] - P.indptr[x])
-    more = 0
-    for y in range(m):
-        more = max(more, Q.indptr[y + 1] - Q.indptr[y])
-    tree = new_tree(size + more)
-    pot = tree.pot
+    tree, real = new_tree(_longest(P.indptr, 0, len(P.indptr) - 1) + _longest(Q.indptr, 0, m))
     for pair in range(first, last):
         x = pair // m
         y = pair - x * m
@@ -224,20 +225,24 @@ def read_trees(first, last, value, stop, P, Q, trees, cells):
             for j in range(sy):
                 cells.potential[g_at + j] = 0.0
             continue
-        _load(trees, trees.offset[x] + y * (sx - 1) + y_at, sx + sy - 1, tree)
-        flows(sx, sy, P.data[x_at : x_at + sx], Q.data[y_at : y_at + sy], tree)
-        pot[0] = 0.0
+        for i in range(sx):
+            real[MASS, i] = P.data[x_at + i]
+        for j in range(sy):
+            real[MASS, sx + j] = Q.data[y_at + j]
+        _load(trees.code, trees.shift, trees.offset[x] + y * (sx - 1) + y_at, sx + sy - 1, tree)
+        flows(sx, sy, tree, real)
+        real[POT, 0] = 0.0
         out = cells.indptr[pair - first]
         for k in range(sx + sy - 1):
-            u = tree.child[k]
-            w = tree.parent[k]
+            u = tree[k, CHILD]
+            w = tree[k, PARENT]
             i = min(u, w)
             j = max(u, w) - sx
-            pot[u] = value[P.indices[x_at + i], Q.indices[y_at + j]] - pot[w]
-            if tree.flow[u] > 0.0:
+            real[POT, u] = value[P.indices[x_at + i], Q.indices[y_at + j]] - real[POT, w]
+            if real[FLOW, u] > 0.0:
                 cells.left[out] = i
                 cells.right[out] = j
-                cells.weight[out] = tree.flow[u]
+                cells.weight[out] = real[FLOW, u]
                 out += 1
         for j in range(sy):
-            cells.potential[g_at + j] = pot[sx + j]
+            cells.potential[g_at + j] = real[POT, sx + j]
