@@ -119,7 +119,7 @@ def test_impatience():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [2])
 def test_three_thousand_states(threads):
     """9.2 million pairs, 2 GB: at two moments of every phase."""
     names = ("start", "cold", "evaluation", "warm", "check")
