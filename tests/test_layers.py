@@ -17,7 +17,7 @@ ROOT = Path(bisimetric.__file__).parent
 # listed (adapters, experiments, plots) stands on top of the solve and below the command.
 LAYERS: list[set[str]] = [
     {"_version", "_errors", "errors"},
-    {"_stochastic", "kernels"},
+    {"_stochastic", "_rounding", "kernels"},
     {"_chain", "_memory", "_parallel"},
     {"_cost", "cost", "environments", "_krylov"},
     {"_problem"},

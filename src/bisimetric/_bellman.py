@@ -76,9 +76,14 @@ class Bellman:
         scaled: Floats = self.cost * self.scale
         return scaled
 
+    @property
+    def largest_cost(self) -> float:
+        """In the scale of this operator."""
+        return float(self.cost.max()) * self.scale
+
     def largest_value(self) -> float:
         """What no distance exceeds: the largest cost forever."""
-        return float(self.cost.max()) * self.scale / (1.0 - self.discount) * (1 + 8 * UNIT_ROUNDOFF)
+        return self.largest_cost / (1.0 - self.discount) * (1 + 8 * UNIT_ROUNDOFF)
 
     def new_trees(self) -> Trees:
         """Room for one transport tree per pair; estimated before it is allocated."""
