@@ -18,9 +18,10 @@ ROOT = Path(bisimetric.__file__).parent
 LAYERS: list[set[str]] = [
     {"_version", "_errors", "errors"},
     {"_stochastic", "_rounding", "kernels"},
-    {"_chain", "_memory", "_parallel"},
+    {"_chain", "_mdp", "_memory", "_parallel"},
     {"_cost", "cost", "environments", "_krylov"},
     {"_problem"},
+    {"_optimal"},
     {"_bellman"},
     {"_coupling"},
     {"_certificate"},
