@@ -227,22 +227,32 @@ def _proved_zero(bellman: Bellman, upper: Floats, lower: Floats, witness: Witnes
     pairs = np.flatnonzero(candidate)
     number = np.full(n * m, len(pairs), np.int32)  # one node for everything outside
     number[pairs] = np.arange(len(pairs))
-    at_once = max(m, CELLS_AT_ONCE // max(witness.cells_per_pair, 1) // m * m)
-    counts, heads = [], []
-    for first in range(0, n * m, at_once):
-        inside = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, first + at_once)]
-        if len(inside):
-            count, head = coupled_pairs(bellman, witness, inside)
-            counts.append(count)
-            heads.append(number[head])
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
-    arcs = np.concatenate(heads)
-    heads.clear()
+    counts, arcs = coupled_pairs(bellman, witness, pairs, lambda heads: number[heads])
+    indptr = np.concatenate([[0], np.cumsum(counts)])
     candidate.ravel()[pairs] = ~kernels.check.lead_outside(indptr, arcs)
     return candidate
 
 
 def coupled_pairs(
+    bellman: Bellman,
+    witness: Witness,
+    pairs: npt.NDArray[np.int64],
+    named: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int32]],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """How many successor pairs the coupling has at each of the ascending `pairs`, and what those are called."""
+    size, m = bellman.cost.size, bellman.shape[1]
+    at_once = max(m, CELLS_AT_ONCE // max(witness.cells_per_pair, 1) // m * m)
+    counts, names = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+    for first in range(0, size, at_once):
+        inside = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, first + at_once)]
+        if len(inside):
+            count, heads = _coupled_pairs(bellman, witness, inside)
+            counts.append(count)
+            names.append(named(heads))
+    return np.concatenate(counts), np.concatenate(names)
+
+
+def _coupled_pairs(
     bellman: Bellman, witness: Witness, pairs: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """How many successor pairs the coupling has at each of the ascending `pairs`, and which; none at a stop."""

@@ -1,8 +1,9 @@
 """Distances that say how differently two models behave.
 
-The bisimulation metric of chains, on rewards:
+The bisimulation metric, on rewards:
 
-    d(s, t) = (1-γ)·|r(s) - r'(t)| + γ·OT_d(P[s], P'[t])
+    d(s, t) = (1-γ)·|r(s) - r'(t)| + γ·OT_d(P[s], P'[t])            chains
+    d(s, t) = the worst over actions of the same                    decision processes, see `_game`
 
 The bisimilarity distance of the verification literature, on labels:
 
@@ -13,18 +14,80 @@ Reference: Ferns, Panangaden & Precup 2004; Desharnais, Gupta, Jagadeesan & Pana
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, overload
 
 from bisimetric._convert import as_chain
 from bisimetric._cost import label_mismatch
+from bisimetric._errors import InvalidOption, InvalidProblem
+from bisimetric._game import Game, Meeting
+from bisimetric._game_solution import MDPSolution
+from bisimetric._mdp import MDP
 from bisimetric._problem import Problem
-from bisimetric._solution import Solution
-from bisimetric._solve import solve
+from bisimetric._solution import Solution, Step
+from bisimetric._solve import solve, solve_game
 
 
-def bisimulation_metric(model: Any, other: Any = None, *, discount: float, tol: float | None = None) -> Solution:
-    """The normalised bisimulation metric of a chain, or between two."""
-    return _of_chains(model, other, discount, tol)
+@overload
+def bisimulation_metric(
+    model: MDP,
+    other: MDP | None = None,
+    *,
+    discount: float,
+    actions: Meeting = "same",
+    tol: float | None = None,
+    throw: bool = True,
+    on_step: Callable[[Step], None] | None = None,
+) -> MDPSolution: ...
+
+
+@overload
+def bisimulation_metric(
+    model: Any,
+    other: Any = None,
+    *,
+    discount: float,
+    actions: Meeting = "same",
+    tol: float | None = None,
+    throw: bool = True,
+    on_step: Callable[[Step], None] | None = None,
+) -> Solution: ...
+
+
+def bisimulation_metric(
+    model: Any,
+    other: Any = None,
+    *,
+    discount: float,
+    actions: Meeting = "same",
+    tol: float | None = None,
+    throw: bool = True,
+    on_step: Callable[[Step], None] | None = None,
+) -> Solution | MDPSolution:
+    """The bisimulation metric, normalised by 1 - γ, of one model against itself or between two.
+
+    Models are both chains, or anything that `as_chain` takes, or both decision processes. `actions` says what
+    decides between decision processes: the worst of the "same" action on both sides, which all states must have, or
+    of actions "matched" as well as possible (the lax metric). The on-policy metric is that of the chains
+    `mdp.under(policy)`. The optimal discounted rewards of two states differ by at most d/(1-γ), for both.
+
+    >>> import bisimetric as bm
+    >>> stay, go = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
+    >>> mdp = bm.MDP([stay, go], [[0, 0], [1, 0]])
+    >>> bm.bisimulation_metric(mdp, discount=0.5).value.round(10).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    if isinstance(model, MDP) != isinstance(model if other is None else other, MDP):
+        raise InvalidProblem(
+            "one model is an MDP and the other is not, expected two of a kind; mdp.under(policy) makes a chain, "
+            "as_mdp(chain) an MDP with one action"
+        )
+    if isinstance(model, MDP):
+        game = Game(model, model if other is None else other, discount=discount, actions=actions)
+        return solve_game(game, tol=tol, throw=throw, on_step=on_step)
+    if actions != "same":
+        raise InvalidOption(f"actions is {actions!r}, but chains have none; leave it out")
+    return solve(_of_chains(model, other, discount), tol=tol, throw=throw, on_step=on_step)
 
 
 def bisimilarity_distance(source: Any, target: Any, *, discount: float, tol: float | None = None) -> Solution:
@@ -44,7 +107,7 @@ def bisimilarity_distance(source: Any, target: Any, *, discount: float, tol: flo
     return solve(Problem(*chains, discount=discount, cost=differ, stop=differ > 0), tol=tol)
 
 
-def _of_chains(model: Any, other: Any, discount: float, tol: float | None) -> Solution:
+def _of_chains(model: Any, other: Any, discount: float) -> Problem:
     source = as_chain(model)
     target = source if other is None else as_chain(other)
-    return solve(Problem(source, target, discount=discount, normalised=True), tol=tol)
+    return Problem(source, target, discount=discount, normalised=True)
