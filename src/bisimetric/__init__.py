@@ -13,6 +13,7 @@ from bisimetric._chain import MarkovChain
 from bisimetric._convert import as_chain, as_mdp, distance
 from bisimetric._coupling import Coupling, Potentials
 from bisimetric._exact import ExactCertificate, certify_exactly
+from bisimetric._game_solution import MDPSolution
 from bisimetric._mdp import MDP
 from bisimetric._optimal import OptimalPolicy
 from bisimetric._problem import Problem
@@ -30,6 +31,7 @@ __all__ = [
     "Coupling",
     "ExactCertificate",
     "LinearProgram",
+    "MDPSolution",
     "MarkovChain",
     "OptimalPolicy",
     "PolicyIteration",

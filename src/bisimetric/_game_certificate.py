@@ -45,6 +45,11 @@ class GameWitness:
         ]
 
 
+def upper_blocks(witness: GameWitness) -> list[Floats]:
+    """The checker's upper bounds on T_ab V, block by block."""
+    return [applied(block.bellman, block.value, block, 0.0).upper for block in witness.blocks()]
+
+
 def check_game(witness: GameWitness) -> Certificate:
     """What the value and the trees prove, in the game's own units."""
     bellman, value, blocks = witness.bellman, witness.value, witness.blocks()

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
 from bisimetric import _certificate, _game_certificate
 from bisimetric._bellman import Bellman
 from bisimetric._certificate import Certificate
-from bisimetric._coupling import IndependentWitness, TreeWitness
+from bisimetric._coupling import IndependentWitness, TreeWitness, without_flows
 from bisimetric._game import Game
 from bisimetric._game_bellman import GameBellman
+from bisimetric._game_certificate import GameWitness
 from bisimetric._game_solution import MDPSolution
 from bisimetric._problem import Problem
 from bisimetric._solution import Answer, Solution, Status, Step
@@ -93,10 +92,8 @@ class ChainTask:
             witness, value = IndependentWitness(self.bellman), self.bellman.scaled_cost()
             return Solution(self._problem, solver, status, history, certificate, witness, value, scale)
         held = iterate.witness
-        if isinstance(held, TreeWitness):  # the evaluation's copy of the couplings is not needed any more
-            nothing = np.empty(0)
-            trees = held.trees._replace(target=nothing.astype(np.int32), weight=nothing)
-            held = TreeWitness(self.bellman, held.value, trees)
+        if isinstance(held, TreeWitness):
+            held = TreeWitness(self.bellman, held.value, without_flows(held.trees))
         return Solution(self._problem, solver, status, history, certificate, held, iterate.value, scale)
 
 
@@ -125,5 +122,8 @@ class GameTask:
     def answer(
         self, solver: str, status: Status, history: tuple[Step, ...], certificate: Certificate, iterate: Iterate | None
     ) -> MDPSolution:
-        witness = iterate.witness if isinstance(iterate, GameIterate) else None
+        witness = None
+        if isinstance(iterate, GameIterate):
+            trees = tuple(without_flows(tree) for tree in iterate.trees)
+            witness = GameWitness(self.bellman, iterate.value, trees)
         return MDPSolution(self._game, solver, status, history, certificate, self.bellman, witness)
