@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 from math import lcm
 
 import numpy as np
@@ -123,6 +124,67 @@ def transport(p, q, value):
 def _dense(problem):
     stop = np.zeros(problem.shape, bool) if problem.stop is None else problem.stop
     return problem.source.transitions.toarray(), problem.target.transitions.toarray(), problem.cost, stop
+
+
+# ------------------------------------------------------------------ games between decision processes
+
+
+def game_distances(source, target, discount, *, matched=False):
+    """The metric of decision processes by plain value iteration; every transport is a minimum over listed vertices.
+
+    d(s, t) = max_a D(s, a, t, a), or max(max_a min_b D, max_b min_a D) over the available actions if `matched`.
+    """
+    n, m = source.n_states, target.n_states
+    mine, theirs = ([marginals(rows) for rows in mdp.transitions] for mdp in (source, target))
+    moves = [
+        (s, a, t, b)
+        for s, a in np.argwhere(source.available).tolist()
+        for t, b in np.argwhere(target.available).tolist()
+        if matched or a == b
+    ]
+    plans, first = [], [0]
+    for s, a, t, b in moves:
+        for plan in vertices(mine[a][s], theirs[b][t]):
+            dense = np.zeros((n, m))
+            for pair, grains in plan.items():
+                dense[pair] = grains / GRAINS
+            plans.append(dense.ravel())
+        first.append(len(plans))
+    plans = np.array(plans)
+    cost = np.array([(1 - discount) * abs(source.rewards[s, a] - target.rewards[t, b]) for s, a, t, b in moves])
+    value = np.zeros(n * m)
+    while True:
+        moved = cost + discount * np.minimum.reduceat(plans @ value, first[:-1])
+        after = _outcome(moves, moved, n, m, matched)
+        change = np.abs(after - value).max()
+        value = after
+        if change <= 1e-14 * (1 - discount) * value.max() or change <= 1e-15 * value.max():
+            return value.reshape(n, m)
+
+
+def _outcome(moves, moved, n, m, matched):
+    worst = np.zeros(n * m)
+    if not matched:
+        np.maximum.at(worst, [s * m + t for s, _, t, _ in moves], moved)
+        return worst
+    answers: dict[tuple[int, ...], float] = {}
+    for (s, a, t, b), d in zip(moves, moved, strict=True):
+        for leader in ((s, t, 0, a), (s, t, 1, b)):
+            answers[leader] = min(answers.get(leader, np.inf), d)
+    for (s, t, *_), d in answers.items():
+        worst[s * m + t] = max(worst[s * m + t], d)
+    return worst
+
+
+def optimal_values(mdp, discount):
+    """V* of a decision process by trying every deterministic policy: for a few states and actions."""
+    best = np.full(mdp.n_states, -np.inf)
+    options = [np.flatnonzero(row) for row in mdp.available]
+    for policy in product(*options):
+        rows = np.array([mdp.transitions[a].toarray()[s] for s, a in enumerate(policy)])
+        reward = mdp.rewards[np.arange(mdp.n_states), policy]
+        best = np.maximum(best, np.linalg.solve(np.eye(mdp.n_states) - discount * rows, reward))
+    return best
 
 
 # ------------------------------------------------------------------ rationals
