@@ -88,6 +88,10 @@ class Bellman:
         """What no distance exceeds: the largest cost forever."""
         return self.largest_cost / (1.0 - self.discount) * (1 + 8 * UNIT_ROUNDOFF)
 
+    def tree_cells(self) -> int:
+        """How many cells the trees of all pairs have."""
+        return int(self._tree_layout()[0][-1])
+
     def tree_bytes(self) -> int:
         """Memory for the trees of all pairs, and for the vectors that an exact solve needs beside them."""
         n, m = self.shape

@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric import _krylov, _memory
+from bisimetric import _memory
 from bisimetric._bellman import Bellman, as_rows, power_of_two
 from bisimetric._game import Game
 from bisimetric._mdp import MDP
-from bisimetric._meeting import Cells, MatchedActions, Rule, SameActions, counted
+from bisimetric._meeting import Ints, MatchedActions, Rule, SameActions, counted
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Rows, Trees
 
-BYTES_PER_CELL = 40  # costs, residuals and bounds at a pair of moves, beside the trees
+BYTES_PER_CELL = 40  # costs, residuals and bounds at a pair of moves
+BYTES_PER_FLOW = 36  # of one cell of a transport, gathered for an evaluation
 ABOVE = 1.0 + 1e-9  # factor that puts a bound safely above its rounding
 
 
@@ -33,6 +33,31 @@ class GameSweep(NamedTuple):
 
     blocks: list[Floats]
     residual: Floats  # [n, m]
+
+
+class Answered(NamedTuple):
+    """A decision process for the maximising player; its moves at a pair are the rows first[pair] to first[pair + 1]."""
+
+    moves: sparse.csr_array  # [moves, n·m]
+    residual: Floats  # [moves], what a move gains over V
+    first: Ints  # [n·m + 1]
+    discount: float
+
+    def after(self, change: Floats) -> Answered:
+        """The same at V + change."""
+        owner = np.repeat(change, np.diff(self.first))
+        return self._replace(residual=self.residual + self.discount * (self.moves @ change) - owner)
+
+    def best(self) -> Floats:
+        """[n·m], the best gain at every pair."""
+        best: Floats = np.maximum.reduceat(self.residual, self.first[:-1])
+        return best
+
+    def first_best(self, best: Floats) -> Ints:
+        """[n·m], the first move of every pair that has the best gain."""
+        equal = self.residual == np.repeat(best, np.diff(self.first))
+        number = np.where(equal, np.arange(len(equal)), len(equal))
+        return np.minimum.reduceat(number, self.first[:-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,8 +110,9 @@ class GameBellman:
     def new_trees(self) -> tuple[Trees, ...]:
         """Room for one transport tree per pair of moves; estimated before it is allocated."""
         cells = sum(block.cost.size for block in self.blocks)
+        flows = sum(block.tree_cells() for block in self.blocks)
         _memory.require(
-            sum(block.tree_bytes() for block in self.blocks) + BYTES_PER_CELL * cells,
+            sum(block.tree_bytes() for block in self.blocks) + BYTES_PER_CELL * cells + BYTES_PER_FLOW * flows,
             f"solving a game with {cells} pairs of moves",
             "merge bisimilar states, or compare the processes under a policy",
         )
@@ -105,34 +131,37 @@ class GameBellman:
         factor = self.discount / (1.0 - self.discount)
         return factor * float(residual.min()), factor * float(residual.max())
 
-    def evaluate(
-        self, trees: tuple[Trees, ...], chosen: list[Cells], residual: Floats, guess: Floats, target: float
-    ) -> _krylov.Solved:
-        """d with (I - γΠ) d = residual for the trees at the chosen pairs of moves, up to `target`; [n·m] vectors."""
-        moves = self._gathered(trees, chosen)
+    def answered(self, trees: tuple[Trees, ...], sweep: GameSweep) -> Answered:
+        """The game in which the minimising player sticks to the best answers and couplings of a sweep."""
+        chosen = self.rule.answers(sweep.blocks)
+        pairs = np.concatenate([pair for pair, _ in chosen])
+        order = np.argsort(pairs, kind="stable")
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        residual = np.concatenate(
+            [block.ravel()[cells] for block, (_, cells) in zip(sweep.blocks, chosen, strict=True)]
+        )
+        first = np.searchsorted(pairs[order], np.arange(self.cost.size + 1))
+        split = np.split(place, np.cumsum([len(pair) for pair, _ in chosen])[:-1])
+        cells = [cells for _, cells in chosen]
+        return Answered(self._flows(trees, cells, split, len(order)), residual[order], first, self.discount)
 
-        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
-            np.subtract(vector, self.discount * (moves @ vector), out=out)
-            return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
-
-        return _krylov.bicgstab(apply, residual.ravel(), guess.ravel(), rows=self.shape[0], target=target)
-
-    def _gathered(self, trees: tuple[Trees, ...], chosen: list[Cells]) -> sparse.csr_array:
-        """The flows of one tree per pair of states, as a matrix over flat pairs of states."""
-        size = self.cost.size
+    def _flows(self, trees: tuple[Trees, ...], chosen: list[Ints], places: list[Ints], size: int) -> sparse.csr_array:
+        """The flows of the trees at the chosen cells, each in its row of a matrix over flat pairs of states."""
         count = np.zeros(size, np.int64)
-        for tree, (pairs, cells) in zip(trees, chosen, strict=True):
-            count[pairs] = tree.used[cells]
+        for tree, cells, place in zip(trees, chosen, places, strict=True):
+            count[place] = tree.used[cells]
         indptr = np.concatenate([[0], np.cumsum(count)])
         heads, weight = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
-        for k, (block, tree, (pairs, cells)) in enumerate(zip(self.blocks, trees, chosen, strict=True)):
+        for k, (block, tree) in enumerate(zip(self.blocks, trees, strict=True)):
+            cells, used = chosen[k], count[places[k]]
             x, y = np.divmod(cells, block.shape[1])
             begin = tree.offset[x] + y * (np.diff(block.source.indptr)[x] - 1) + block.target.indptr[y]
-            step = counted(count[pairs])
-            read, write = np.repeat(begin, count[pairs]) + step, np.repeat(indptr[pairs], count[pairs]) + step
+            step = counted(used)
+            read, write = np.repeat(begin, used) + step, np.repeat(indptr[places[k]], used) + step
             heads[write] = self.rule.gathered(k, tree.target[read])
             weight[write] = tree.weight[read]
-        return sparse.csr_array((weight, heads, indptr), shape=(size, size))
+        return sparse.csr_array((weight, heads, indptr), shape=(size, self.cost.size))
 
 
 def _require_memory(game: Game) -> None:
@@ -163,7 +192,7 @@ def _matched(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
     return rule, [(moves[0][0], moves[1][0])], [game.gap(mine, theirs)]
 
 
-def _moves(mdp: MDP) -> tuple[Rows, npt.NDArray[np.int64]]:
+def _moves(mdp: MDP) -> tuple[Rows, Ints]:
     """The rows of all available moves, state by state, leading to first moves; and where the moves of a state begin."""
     first = np.concatenate([[0], np.cumsum(mdp.available.sum(axis=1))])
     states, actions = np.nonzero(mdp.available)

@@ -42,16 +42,12 @@ class Rule(Protocol):
         """[n, m], a best move of the maximising player, by number."""
         ...
 
-    def held(self, blocks: list[Floats], leader: Ints) -> Floats:
-        """[n, m], the outcome when the maximising player plays `leader`."""
-        ...
-
     def decisive(self, blocks: list[Floats], leader: Ints) -> list[Cells]:
         """The cell that counts at every pair of states when the maximising player plays `leader`, block by block."""
         ...
 
     def answers(self, blocks: list[Floats]) -> list[Cells]:
-        """All cells that count, whatever the maximising player does."""
+        """For every move of the maximising player at every pair, the cell of the best answer; at least one a pair."""
         ...
 
     def spread(self, value: Floats) -> list[Floats]:
@@ -81,12 +77,6 @@ class SameActions:
             leader[block > best] = a
             np.maximum(best, block, out=best)
         return leader
-
-    def held(self, blocks: list[Floats], leader: Ints) -> Floats:
-        out = np.empty(leader.shape)
-        for a, block in enumerate(blocks):
-            np.copyto(out, block, where=leader == a)
-        return out
 
     def decisive(self, blocks: list[Floats], leader: Ints) -> list[Cells]:
         chosen = [np.flatnonzero(leader == a) for a in range(len(blocks))]
@@ -124,13 +114,6 @@ class MatchedActions:
         first_left = _first_equal(by_source, left, self.source, axis=0)
         first_right = _first_equal(by_target, right, self.target, axis=1)
         return np.where(left >= right, first_left, self.source[-1] + first_right)
-
-    def held(self, blocks: list[Floats], leader: Ints) -> Floats:
-        by_source, by_target = self._answered(blocks[0])
-        s, t, from_source, move = self._led(leader)
-        return np.where(
-            from_source, by_source[np.where(from_source, move, 0), t], by_target[s, np.where(from_source, 0, move)]
-        )
 
     def decisive(self, blocks: list[Floats], leader: Ints) -> list[Cells]:
         to_source, to_target = self._answers(blocks[0])

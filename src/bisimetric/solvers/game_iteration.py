@@ -2,62 +2,65 @@
 
     V = T V,        T V = max over the moves of one player of the min over answers and couplings of the other
 
-(see `_game`). As for chains a step is one evaluation and one sweep over all transports, warm-started:
+(see `_game`). As for chains, a step is one evaluation and one sweep over all transports, warm-started:
 
-    evaluate    V_{k+1} = V_k + d,  (I - γΠ) d = T_m V_k - V_k         moves m of the maximising player held, Π from the
-                                                                      best answers and couplings against V_k
-    improve     all transports at V_{k+1};  then, perhaps, new moves m
+    improve     the minimising player's best answers and couplings against V_k     (all transports)
+    evaluate    V_{k+1} = the value when that player sticks to them                (a decision process for the other)
 
-Switching both players at once is Newton's method on a function that is neither convex nor concave: it usually takes
-a handful of steps, but it can cycle. So the moves change only when the held game is solved to a fraction `patience` of
-the gap, which begins at infinity (always) and shrinks whenever three changes in a row failed to cut the gap by a
-tenth. In the limit the held game is solved exactly before every change; then the values of the held games increase,
-strictly somewhere until they are V, and there are finitely many moves, so the iteration ends. When BiCGSTAB makes
-things worse, the step falls back to the sweep's own: value iteration, which always contracts.
+The evaluation is policy iteration itself: the best moves against V, then V + d with (I - γΠ) d = the best gains
+(BiCGSTAB), until the gains are equal up to a fraction `accuracy` of where they began. It needs no transport.
+
+Switching both players at once instead, Newton's method on a function that is neither convex nor concave, can cycle.
+This cannot: with exact evaluation the values decrease until they are V, and there are finitely many answers and vertex
+couplings. When three steps in a row fail to cut the gap by a tenth, the accuracy is divided by ten, so the method
+tends to the exact one. Where an evaluation does not succeed, the last word is a sweep's own step, V = T V: value
+iteration, which always contracts.
 
 References: Hoffman & Karp 1966; Ferns, Panangaden & Precup 2004.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
+from bisimetric import _krylov
 from bisimetric._game_bellman import GameBellman, GameSweep
 from bisimetric._game_certificate import GameWitness
-from bisimetric._meeting import Ints
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Trees
 from bisimetric.solvers.base import Iterate, Solver
 
-ACCURACY = 0.01  # of an evaluation, as a fraction of the span of the held residual
-FINEST_ACCURACY = 1e-6  # of the last evaluation
-FAIR_CUT = 0.9  # of the gap between two changes of moves; anything less counts as a failure
-PATIENCE = 3  # failures in a row before the held game must be solved better
-FIRST_HOLD = 0.1  # of the gap: how well the held game is solved after the first failures
-FINEST_HOLD = 1e-7
-SAME = 4 * UNIT_ROUNDOFF  # gain of a move, relative to the largest value, that is rounding
-STEPS_WITHOUT_PROGRESS = 60  # a few changes of moves, each with the steps that solve a held game
+ACCURACY = 0.01  # of an evaluation, as a fraction of the span of the gains it begins with
+FINEST_ACCURACY = 1e-6
+LINEAR = 0.1  # of that: residual of the linear systems inside; with looser ones the rounds drift away
+WORTH_IT = 0.1  # of that: gain for which a move is changed, so that moves that tie stay
+MOST_ROUNDS = 50  # of an evaluation
+FAIR_CUT = 0.9  # of the gap in one step; anything less counts as a failure
+PATIENCE = 3  # failures in a row before evaluation becomes ten times more accurate
+ROUNDING = 4 * UNIT_ROUNDOFF  # gain, relative to the largest value, below which nothing is to be had
+NOISE = 1024 * UNIT_ROUNDOFF  # span of a residual, relative to the largest value, that may be rounding
+STEPS_WITHOUT_PROGRESS = (
+    200  # before the loop says STALLED; at high discounts the gap may rise for long before it falls
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameIterate(Iterate):
-    """An iterate with the trees that warm-start the next one, and the moves that are held."""
+    """An iterate with the transport trees that warm-start the next one."""
 
     witness: GameWitness
     trees: tuple[Trees, ...]
     sweep: GameSweep
-    leader: Ints  # [n, m]
-    hold: float  # moves change when the held game is solved to this fraction of the gap
-    changed_at: float  # the gap at the last change of moves
-    failures: int  # in a row, changes that did not help
+    accuracy: float
+    failures: int  # in a row
+    settled: bool = False  # nothing is left but rounding
 
     def estimate(self) -> Floats:
-        """The value of the last moves, answers and couplings."""
-        return _evaluated(self, self.leader, FINEST_ACCURACY)
+        """The value when the minimising player sticks to the last answers and couplings."""
+        return _evaluated(self, FINEST_ACCURACY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,52 +69,59 @@ class GameIteration(Solver[GameIterate]):
 
     name: ClassVar[str] = "game-iteration"
     default_tol: ClassVar[float] = 1e-9
-    default_max_steps: ClassVar[int] = 10_000
+    default_max_steps: ClassVar[int] = 1000
 
     def init(self, bellman: GameBellman, value: Floats | None) -> GameIterate:
-        trees = bellman.new_trees()
         start = bellman.cost * bellman.scale if value is None else value
-        sweep = bellman.improve(start, trees, cold=True)
-        leader = bellman.rule.leaders(sweep.blocks)
-        witness = GameWitness(bellman, start, trees)
-        return GameIterate(start, witness, _gap(bellman, sweep), trees, sweep, leader, math.inf, math.inf, 0)
+        return _swept(bellman, start, bellman.new_trees(), ACCURACY, cold=True)
 
     def step(self, bellman: GameBellman, iterate: GameIterate) -> GameIterate:
-        leader, hold, changed_at, failures = iterate.leader, iterate.hold, iterate.changed_at, iterate.failures
-        held = bellman.rule.held(iterate.sweep.blocks, leader)
-        if float(np.ptp(held)) <= hold * float(np.ptp(iterate.sweep.residual)):
-            gain = iterate.sweep.residual - held
-            better = gain > SAME * float(np.abs(iterate.value).max())
-            leader = np.where(better, bellman.rule.leaders(iterate.sweep.blocks), leader)
-            failures = 0 if iterate.gap < FAIR_CUT * changed_at else failures + 1
-            changed_at = min(changed_at, iterate.gap)
-            if failures == PATIENCE:
-                hold, failures = max(min(hold / 10, FIRST_HOLD), FINEST_HOLD), 0
-        value = _evaluated(iterate, leader, ACCURACY)
-        sweep = bellman.improve(value, iterate.trees, cold=False)
-        witness = GameWitness(bellman, value, iterate.trees)
-        return GameIterate(
-            value, witness, _gap(bellman, sweep), iterate.trees, sweep, leader, hold, changed_at, failures
-        )
+        if iterate.settled:
+            return iterate
+        after = _swept(bellman, _evaluated(iterate, iterate.accuracy), iterate.trees, iterate.accuracy, cold=False)
+        failures = 0 if after.gap < FAIR_CUT * iterate.gap else iterate.failures + 1
+        if failures < PATIENCE:
+            return replace(after, failures=failures)
+        settled = float(np.ptp(after.sweep.residual)) <= NOISE * float(np.abs(after.value).max())
+        return replace(after, accuracy=max(iterate.accuracy / 10, FINEST_ACCURACY), settled=settled)
 
     def patience(self, discount: float) -> int:
         return STEPS_WITHOUT_PROGRESS
 
 
-def _gap(bellman: GameBellman, sweep: GameSweep) -> float:
+def _swept(
+    bellman: GameBellman, value: Floats, trees: tuple[Trees, ...], accuracy: float, *, cold: bool
+) -> GameIterate:
+    sweep = bellman.improve(value, trees, cold=cold)
     below, above = bellman.onward(sweep.residual)
-    return above - below
+    return GameIterate(value, GameWitness(bellman, value, trees), above - below, trees, sweep, accuracy, 0)
 
 
-def _evaluated(iterate: GameIterate, leader: Ints, accuracy: float) -> Floats:
-    """The value when the maximising player holds `leader`, or the sweep's own step where that is not to be had."""
-    bellman, blocks = iterate.witness.bellman, iterate.sweep.blocks
-    held = bellman.rule.held(blocks, leader)
-    shift = 0.5 * sum(bellman.onward(held))
-    target = max(accuracy * float(np.ptp(held)), SAME * float(np.abs(iterate.value).max()))
-    chosen = bellman.rule.decisive(blocks, leader)
-    solved = bellman.evaluate(iterate.trees, chosen, held, held + shift, target)
-    if solved.residual <= float(np.abs(held).max()):
-        return iterate.value + solved.x.reshape(held.shape)
-    residual = iterate.sweep.residual
-    return iterate.value + residual + 0.5 * sum(bellman.onward(residual))
+def _evaluated(iterate: GameIterate, accuracy: float) -> Floats:
+    """The value when the minimising player sticks to the answers and couplings of the iterate's sweep."""
+    bellman = iterate.witness.bellman
+    game = bellman.answered(iterate.trees, iterate.sweep)
+    change = np.zeros(iterate.value.size)
+    best = game.best()
+    choice = game.first_best(best)
+    enough = max(accuracy * float(np.ptp(best)), ROUNDING * float(np.abs(iterate.value).max()))
+    for _ in range(MOST_ROUNDS):
+        better = best - game.residual[choice] > WORTH_IT * enough
+        choice = np.where(better, game.first_best(best), choice)
+        moves, gain = game.moves[choice], game.residual[choice]
+
+        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+            np.subtract(vector, bellman.discount * (moves @ vector), out=out)  # noqa: B023
+            return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
+
+        middle = gain + 0.5 * sum(bellman.onward(gain))
+        solved = _krylov.bicgstab(apply, gain, middle.copy(), rows=bellman.shape[0], target=LINEAR * enough)
+        step = solved.x if solved.residual <= float(np.abs(gain).max()) else middle
+        change += step
+        game = game.after(step)
+        best = game.best()
+        if float(np.ptp(best)) <= enough:
+            break
+    change += best + 0.5 * sum(bellman.onward(best))
+    value = iterate.value + change.reshape(iterate.value.shape)
+    return np.clip(value, bellman.cost * bellman.scale, bellman.largest_value(), out=value)
