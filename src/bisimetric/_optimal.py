@@ -74,7 +74,7 @@ def optimal_policy(mdp: MDP, discount: float) -> OptimalPolicy:
     errors = Errors(float(np.diff(stacked.indptr).max()), 0.5 * float(mdp.row_error.max()))
     down, up = widening(value, (lowest, highest), largest * scale, gamma, errors)
     lower, upper = (swept + onward * lowest - down) / scale, (swept + onward * highest + up) / scale
-    if largest < SUBNORMAL_BELOW:
+    if 0.0 < largest < SUBNORMAL_BELOW:
         lower, upper = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)
     middle = np.clip((swept + 0.5 * onward * (lowest + highest)) / scale, lower, upper)
     return OptimalPolicy(frozen(policy), frozen(middle), frozen(lower), frozen(upper))

@@ -8,7 +8,8 @@
     evaluate    V_{k+1} = the value when that player sticks to them                (a decision process for the other)
 
 The evaluation is policy iteration itself: the best moves against V, then V + d with (I - γΠ) d = the best gains
-(BiCGSTAB), until the gains are equal up to a fraction `accuracy` of where they began. It needs no transport.
+(BiCGSTAB), until the gains are equal up to a fraction `accuracy` of the least that a sweep has shown so far. It needs
+no transport.
 
 Switching both players at once instead, Newton's method on a function that is neither convex nor concave, can cycle.
 This cannot: with exact evaluation the values decrease until they are V, and there are finitely many answers and vertex
@@ -33,7 +34,7 @@ from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Trees
 from bisimetric.solvers.base import Iterate, Solver
 
-ACCURACY = 0.01  # of an evaluation, as a fraction of the span of the gains it begins with
+ACCURACY = 0.01  # of an evaluation: the span of the gains that it ends with, as a fraction of the least so far
 FINEST_ACCURACY = 1e-6
 LINEAR = 0.1  # of that: residual of the linear systems inside; with looser ones the rounds drift away
 WORTH_IT = 0.1  # of that: gain for which a move is changed, so that moves that tie stay
@@ -55,7 +56,8 @@ class GameIterate(Iterate):
     trees: tuple[Trees, ...]
     sweep: GameSweep
     accuracy: float
-    failures: int  # in a row
+    least: float  # the smallest gap so far
+    failures: int  # in a row, steps that did not cut it
     settled: bool = False  # nothing is left but rounding
 
     def estimate(self) -> Floats:
@@ -73,28 +75,28 @@ class GameIteration(Solver[GameIterate]):
 
     def init(self, bellman: GameBellman, value: Floats | None) -> GameIterate:
         start = bellman.cost * bellman.scale if value is None else value
-        return _swept(bellman, start, bellman.new_trees(), ACCURACY, cold=True)
+        return _swept(bellman, start, bellman.new_trees(), cold=True)
 
     def step(self, bellman: GameBellman, iterate: GameIterate) -> GameIterate:
         if iterate.settled:
             return iterate
-        after = _swept(bellman, _evaluated(iterate, iterate.accuracy), iterate.trees, iterate.accuracy, cold=False)
-        failures = 0 if after.gap < FAIR_CUT * iterate.gap else iterate.failures + 1
+        after = _swept(bellman, _evaluated(iterate, iterate.accuracy), iterate.trees, cold=False)
+        least = min(iterate.least, after.gap)
+        failures = 0 if least < FAIR_CUT * iterate.least else iterate.failures + 1
         if failures < PATIENCE:
-            return replace(after, failures=failures)
+            return replace(after, accuracy=iterate.accuracy, least=least, failures=failures)
         settled = float(np.ptp(after.sweep.residual)) <= NOISE * float(np.abs(after.value).max())
-        return replace(after, accuracy=max(iterate.accuracy / 10, FINEST_ACCURACY), settled=settled)
+        return replace(after, accuracy=max(iterate.accuracy / 10, FINEST_ACCURACY), least=least, settled=settled)
 
     def patience(self, discount: float) -> int:
         return STEPS_WITHOUT_PROGRESS
 
 
-def _swept(
-    bellman: GameBellman, value: Floats, trees: tuple[Trees, ...], accuracy: float, *, cold: bool
-) -> GameIterate:
+def _swept(bellman: GameBellman, value: Floats, trees: tuple[Trees, ...], *, cold: bool) -> GameIterate:
     sweep = bellman.improve(value, trees, cold=cold)
     below, above = bellman.onward(sweep.residual)
-    return GameIterate(value, GameWitness(bellman, value, trees), above - below, trees, sweep, accuracy, 0)
+    gap = above - below
+    return GameIterate(value, GameWitness(bellman, value, trees), gap, trees, sweep, ACCURACY, gap, 0)
 
 
 def _evaluated(iterate: GameIterate, accuracy: float) -> Floats:
@@ -104,7 +106,8 @@ def _evaluated(iterate: GameIterate, accuracy: float) -> Floats:
     change = np.zeros(iterate.value.size)
     best = game.best()
     choice = game.first_best(best)
-    enough = max(accuracy * float(np.ptp(best)), ROUNDING * float(np.abs(iterate.value).max()))
+    span = iterate.least * (1.0 - bellman.discount) / bellman.discount
+    enough = max(accuracy * span, ROUNDING * float(np.abs(iterate.value).max()))
     for _ in range(MOST_ROUNDS):
         better = best - game.residual[choice] > WORTH_IT * enough
         choice = np.where(better, game.first_best(best), choice)
