@@ -16,7 +16,7 @@ def matched_blocks(draw):
     """A rule with one to three moves per state, and a block with many ties."""
     moves = [draw(st.lists(st.integers(1, 3), min_size=1, max_size=3)) for _ in range(2)]
     first = [np.concatenate([[0], np.cumsum(count)]) for count in moves]
-    size = first[0][-1] * first[1][-1]
+    size = int(first[0][-1] * first[1][-1])
     entries = draw(st.lists(st.integers(0, 4), min_size=size, max_size=size))
     return MatchedActions(*first), np.array(entries, float).reshape(first[0][-1], first[1][-1])
 

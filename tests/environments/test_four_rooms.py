@@ -8,6 +8,7 @@ from bisimetric._stochastic import GRAIN
 from bisimetric.environments import (
     classic_four_rooms,
     four_rooms,
+    four_rooms_mdp,
     matching_four_rooms,
     small_four_rooms,
 )
