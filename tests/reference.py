@@ -302,3 +302,55 @@ def solve_exactly(matrix: list[list[int]], right: list[Fraction]) -> list[Fracti
 def _on_one_denominator(value: list[Fraction]) -> list[int]:
     common = lcm(*(v.denominator for v in value))
     return [v.numerator * (common // v.denominator) for v in value]
+
+
+def exact_game_distances(source, target, discount, *, matched=False):
+    """The metric of decision processes as Fractions: Hoffman-Karp iteration over listed vertices, without rounding.
+
+    At every pair the maximising player has a list of moves, and the other one a list of replies (cost, plan) to each.
+    """
+    n, m = source.n_states, target.n_states
+    gamma = Fraction(discount)
+    games = [_replies(source, target, discount, s, t, matched) for s in range(n) for t in range(m)]
+    reply = [[0] * len(moves) for moves in games]
+    move = [0] * (n * m)
+    value: list[Fraction] = []
+
+    def price(option):
+        cost, plan = option
+        return cost + gamma * sum((Fraction(g, GRAINS) * value[i * m + j] for (i, j), g in plan.items()), Fraction(0))
+
+    settled = False
+    while not settled:
+        better = True
+        while better:  # the maximising player's best, against the replies that are held
+            held = [moves[k][reply[p][k]] for p, (moves, k) in enumerate(zip(games, move, strict=True))]
+            value = _evaluate_exactly([plan for _, plan in held], [cost for cost, _ in held], gamma, m)
+            better = False
+            for p, moves in enumerate(games):
+                worth = [price(moves[k][reply[p][k]]) for k in range(len(moves))]
+                if max(worth) > worth[move[p]]:
+                    move[p], better = worth.index(max(worth)), True
+        settled = True
+        for p, moves in enumerate(games):
+            for k, options in enumerate(moves):
+                worth = [price(option) for option in options]
+                if min(worth) < worth[reply[p][k]]:
+                    reply[p][k], settled = worth.index(min(worth)), False
+    return [value[s * m : (s + 1) * m] for s in range(n)]
+
+
+def _replies(source, target, discount, s, t, matched):
+    """For every move at a pair of states, all replies: what they cost at once, and a vertex of the transport."""
+
+    def options(a, b):
+        cost = Fraction(float(abs(source.rewards[s, a] - target.rewards[t, b]) * (1.0 - discount)))
+        rows = marginals(source.transitions[a])[s], marginals(target.transitions[b])[t]
+        return [(cost, plan) for plan in vertices(*rows)]
+
+    mine, theirs = np.flatnonzero(source.available[s]), np.flatnonzero(target.available[t])
+    if not matched:
+        return [options(a, a) for a in mine]
+    led_by_source = [[option for b in theirs for option in options(a, b)] for a in mine]
+    led_by_target = [[option for a in mine for option in options(a, b)] for b in theirs]
+    return led_by_source + led_by_target

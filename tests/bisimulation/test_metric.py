@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -10,10 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
+from bisimetric import _memory
 from bisimetric._game import Game
 from bisimetric._game_bellman import GameBellman
 from bisimetric._solve import solve_game
-from bisimetric.errors import InvalidOption, InvalidProblem, MissingStart, SolveInterrupted, ToleranceNotReached
+from bisimetric.errors import (
+    InvalidOption,
+    InvalidProblem,
+    MissingStart,
+    NotEnoughMemory,
+    SolveInterrupted,
+    ToleranceNotReached,
+)
 from tests import reference, strategies
 
 DISCOUNTS = st.sampled_from((0.3, 0.5, 0.9, 0.95))
@@ -57,6 +66,30 @@ def test_equal_value_iteration_long(source, target, discount, matched):
     target = target if matched else bm.MDP(target.transitions, target.rewards)
     solution = bm.bisimulation_metric(source, target, discount=discount, actions="matched" if matched else "same")
     assert_contains(solution, reference.game_distances(source, target, discount, matched=matched))
+
+
+@given(
+    strategies.mdps(max_states=2, tiny=True),
+    strategies.mdps(max_states=2, tiny=True),
+    strategies.discounts,
+    st.booleans(),
+)
+def test_intervals_contain_the_rational_truth(source, target, discount, matched):
+    """Without any slip: rational numbers against floats."""
+    actions = "matched" if matched else "same"
+    truth = np.array(reference.exact_game_distances(source, target, discount, matched=matched))
+    solution = bm.bisimulation_metric(source, target, discount=discount, actions=actions)
+    for low, high, exact in zip(solution.lower.flat, solution.upper.flat, truth.flat, strict=True):
+        assert Fraction(low) <= exact <= Fraction(high)
+        assert exact > 0 or high <= 1e-9 * solution.upper.max()
+
+
+def test_the_two_oracles_agree():
+    """Value iteration in floats and strategy iteration in fractions."""
+    for matched in (False, True):
+        exact = reference.exact_game_distances(GREEDY_CYCLE, GREEDY_CYCLE, 0.95, matched=matched)
+        plain = reference.game_distances(GREEDY_CYCLE, GREEDY_CYCLE, 0.95, matched=matched)
+        np.testing.assert_allclose(plain, np.array(exact, float), atol=1e-12)
 
 
 # ------------------------------------------------------------------ laws
@@ -395,6 +428,37 @@ def test_bad_input(source, target, options, kind, message):
         bm.bisimulation_metric(source, target, **{"discount": 0.9, **options})
     if "action" in message and kind is InvalidProblem and "kind" not in message:
         assert 'actions="matched"' in str(caught.value)
+
+
+def test_small_differences_among_large_ones():
+    """Actions far apart that are never matched do not spoil the accuracy of a small lax distance."""
+    rewards = np.array([[0.0, 1.0], [0.0, 1.0]])
+    one = bm.MDP([np.eye(2)] * 2, rewards)
+    other = bm.MDP([np.eye(2)] * 2, rewards + np.array([[1e-9, 0.0], [0.0, 0.0]]))
+    solution = bm.bisimulation_metric(one, other, discount=0.9, actions="matched")
+    assert solution.status is bm.Status.SOLVED
+    np.testing.assert_allclose(solution.value, [[1e-9, 0.0], [1e-9, 0.0]], rtol=1e-9)
+    assert (solution.upper[:, 1] == 0.0).all()
+
+
+def test_memory_is_estimated_first(monkeypatch):
+    """Of the costs, and of the trees."""
+    mdp = bm.environments.four_rooms_mdp(side=4)
+    for free in (1000, 400_000):
+        monkeypatch.setattr(_memory, "available_bytes", lambda free=free: free)
+        with pytest.raises(NotEnoughMemory, match="pairs of moves needs about"):
+            bm.bisimulation_metric(mdp, discount=0.9, actions="matched")
+
+
+def test_threads_give_the_same_bits(monkeypatch):
+    """One thread or three."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    found = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("BISIMETRIC_THREADS", threads)
+        found.append(bm.bisimulation_metric(mdp, discount=0.9, actions="matched"))
+    np.testing.assert_array_equal(found[0].value, found[1].value)
+    np.testing.assert_array_equal(found[0].upper, found[1].upper)
 
 
 def test_games_are_of_processes():
