@@ -22,7 +22,7 @@ import json, os, signal, sys, threading, time
 import numpy as np
 from scipy.sparse import eye_array, linalg
 import bisimetric as bm
-from bisimetric import _solve
+from bisimetric import _certificate
 from bisimetric._bellman import Bellman
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background would ignore it
@@ -51,7 +51,7 @@ def interrupt(*delays):
 watch(Bellman, "independent_value", "start")
 watch(Bellman, "improve", lambda options: "cold" if options["cold"] else "warm")
 watch(Bellman, "evaluate", "evaluation")
-watch(_solve, "check", "check")
+watch(_certificate, "check", "check")
 
 rooms = bm.environments.four_rooms
 chains = [rooms(side=SIDE, goal=goal) for goal in ("north-west", "south-east")]

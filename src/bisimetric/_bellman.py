@@ -10,7 +10,7 @@ same arrays with kernels of its own.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -60,11 +60,14 @@ class Bellman:
     @classmethod
     def of(cls, problem: Problem) -> Bellman:
         """The operator of a problem whose cost is not all zero."""
-        largest = float(problem.cost.max())
-        source, target = _rows(problem.source.transitions), _rows(problem.target.transitions)
-        stop = np.zeros((0, 0), np.bool_) if problem.stop is None else problem.stop.copy()
-        scale = math.ldexp(1.0, min(1 - math.frexp(largest)[1], 1022))
-        return cls(source, target, problem.cost, scale, problem.discount, stop)
+        source, target = as_rows(problem.source.transitions), as_rows(problem.target.transitions)
+        bellman = cls.between(source, target, problem.cost, power_of_two(float(problem.cost.max())), problem.discount)
+        return bellman if problem.stop is None else replace(bellman, stop=problem.stop.copy())
+
+    @classmethod
+    def between(cls, source: Rows, target: Rows, cost: Floats, scale: float, discount: float) -> Bellman:
+        """The operator that moves from x to the source row x and from y to the target row y, and never stops."""
+        return cls(source, target, cost, scale, discount, np.zeros((0, 0), np.bool_))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -76,25 +79,37 @@ class Bellman:
         scaled: Floats = self.cost * self.scale
         return scaled
 
+    @property
+    def largest_cost(self) -> float:
+        """In the scale of this operator."""
+        return float(self.cost.max()) * self.scale
+
     def largest_value(self) -> float:
         """What no distance exceeds: the largest cost forever."""
-        return float(self.cost.max()) * self.scale / (1.0 - self.discount) * (1 + 8 * UNIT_ROUNDOFF)
+        return self.largest_cost / (1.0 - self.discount) * (1 + 8 * UNIT_ROUNDOFF)
+
+    def tree_cells(self) -> int:
+        """How many cells the trees of all pairs have."""
+        return int(self._tree_layout()[0][-1])
+
+    def tree_bytes(self) -> int:
+        """Memory for the trees of all pairs, and for the vectors that an exact solve needs beside them."""
+        n, m = self.shape
+        offset, shift = self._tree_layout()
+        return int(offset[-1]) * (shift // 4 + 12) + n * m * (2 + 8 * SOLVER_VECTORS)
 
     def new_trees(self) -> Trees:
         """Room for one transport tree per pair; estimated before it is allocated."""
         n, m = self.shape
-        per_row = m * (np.diff(self.source.indptr) - 1) + self.target.indptr[-1]
-        offset = np.concatenate([[0], np.cumsum(per_row)])
-        cells = int(offset[-1])
-        node_bits = (sum(self.longest) - 1).bit_length()
-        shift = next(bits for bits in (8, 16, 32) if node_bits <= bits)
-        kind = np.dtype(f"u{shift // 4}")  # a code is two node numbers
-        needed = cells * (kind.itemsize + 12) + n * m * (2 + 8 * SOLVER_VECTORS)
         _memory.require(
-            needed, f"solving {n} x {m} state pairs", "merge bisimilar states, or compare parts of the chains"
+            self.tree_bytes(),
+            f"solving {n} x {m} state pairs",
+            "merge bisimilar states, or compare parts of the chains",
         )
         if n * m >= 2**31:
             raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
+        offset, shift = self._tree_layout()
+        cells, kind = int(offset[-1]), np.dtype(f"u{shift // 4}")
         return Trees(
             offset[:-1].copy(),
             np.empty(cells, kind),
@@ -103,6 +118,13 @@ class Bellman:
             np.empty(cells, np.int32),
             np.empty(cells),
         )
+
+    def _tree_layout(self) -> tuple[npt.NDArray[np.int64], int]:
+        """Where the trees of every source row begin, and the bits of a node number; a code is two of those."""
+        per_row = self.shape[1] * (np.diff(self.source.indptr) - 1) + self.target.indptr[-1]
+        node_bits = (sum(self.longest) - 1).bit_length()
+        shift = next(bits for bits in (8, 16, 32) if node_bits <= bits)
+        return np.concatenate([[0], np.cumsum(per_row)]), shift
 
     def improve(self, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> Sweep:
         """One sweep: T V - V, with every tree optimal for `value`; trees are changed in place.
@@ -201,7 +223,13 @@ class Bellman:
         return self.shape[1] if self.longest[0] * self.longest[1] <= SMALL else HINT_RUN
 
 
-def _rows(matrix: sparse.csr_array) -> Rows:
+def power_of_two(largest: float) -> float:
+    """The scale that brings a positive number into [1, 2)."""
+    return math.ldexp(1.0, min(1 - math.frexp(largest)[1], 1022))
+
+
+def as_rows(matrix: sparse.csr_array) -> Rows:
+    """A chain's rows as kernels take them."""
     return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.copy())
 
 

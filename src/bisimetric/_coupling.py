@@ -60,6 +60,11 @@ class TreeWitness:
         return self.bellman.read_trees(self.value, self.trees, first, last)
 
 
+def without_flows(trees: Trees) -> Trees:
+    """Trees without the evaluation's copy of their flows, which a solution does not need."""
+    return trees._replace(target=np.empty(0, np.int32), weight=np.empty(0))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class IndependentWitness:
     """The independent coupling P[x] ⊗ Q[y] and zero potentials: valid for any problem, optimal for few."""

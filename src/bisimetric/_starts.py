@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric._bellman import Bellman
-from bisimetric._certificate import OPERATIONS_AROUND, SUBNORMAL_BELOW, Certificate
+from bisimetric._certificate import Certificate
+from bisimetric._rounding import OPERATIONS_AROUND, SUBNORMAL_BELOW
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Rows
 

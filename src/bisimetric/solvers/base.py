@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from bisimetric._bellman import Bellman
-from bisimetric._coupling import Witness
 from bisimetric._stochastic import Floats
 
 PATIENCE = 12  # steps without progress before a solve has stalled, for solvers that converge fast
@@ -18,7 +16,7 @@ class Iterate:
     """Where a solver stands, in the operator's scale."""
 
     value: Floats  # [n, m]
-    witness: Witness  # couplings and potentials that go with it
+    witness: Any  # couplings and potentials that go with it: a Witness, or for games a GameWitness
     gap: float  # what the solver itself believes max(upper - lower) to be
 
     def estimate(self) -> Floats | None:
@@ -31,17 +29,20 @@ State = TypeVar("State", bound=Iterate)
 
 @dataclass(frozen=True, slots=True)
 class Solver(Generic[State]):
-    """Base of all solvers; a subclass adds its options as fields."""
+    """Base of all solvers; a subclass adds its options as fields.
+
+    `bellman` is the operator of the question: a `Bellman`, or for solvers of games a `GameBellman`.
+    """
 
     name: ClassVar[str]
     default_tol: ClassVar[float]  # relative gap
     default_max_steps: ClassVar[int]
 
-    def init(self, bellman: Bellman, value: Floats | None) -> State:
+    def init(self, bellman: Any, value: Floats | None) -> State:
         """The first iterate, from a guess of the distances if there is one."""
         raise NotImplementedError
 
-    def step(self, bellman: Bellman, iterate: State) -> State:
+    def step(self, bellman: Any, iterate: State) -> State:
         """The next iterate."""
         raise NotImplementedError
 
