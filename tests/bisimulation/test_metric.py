@@ -223,7 +223,7 @@ def test_switching_both_players_at_once_can_cycle():
 
 
 def test_evaluations_must_be_good_enough():
-    """Evaluating to a fraction of where an evaluation begins, and not of the best gap so far, cycles on this game."""
+    """A game on which the players cycled while evaluations and failures were measured against the step before."""
     transitions = [[[0, 1], [3 / 4, 1 / 4]], [[1, 0], [0, 1]], [[2 / 3, 1 / 3], [1, 0]]]
     mdp = bm.MDP(transitions, [[0.24, 0.97, 0.62], [0.89, 0.46, 0.10]])
     solution = bm.bisimulation_metric(mdp, discount=0.999, actions="matched")
@@ -439,6 +439,18 @@ def test_small_differences_among_large_ones():
     assert solution.status is bm.Status.SOLVED
     np.testing.assert_allclose(solution.value, [[1e-9, 0.0], [1e-9, 0.0]], rtol=1e-9)
     assert (solution.upper[:, 1] == 0.0).all()
+
+
+def test_answers_that_cost_next_to_nothing_are_not_zero():
+    """The answers that cost nothing lead far away and the good ones cost 1e-12: no pair like that is proved zero."""
+    to_start, to_end = [[1, 0], [0, 1]], [[0, 1], [0, 1]]
+    source = bm.MDP([to_end, to_start, to_end], [[0, 0, 1e-12], [1, 1, 1]])
+    target = bm.MDP([to_end, to_start], [[0, 1e-12], [1, 1]])
+    solution = bm.bisimulation_metric(source, target, discount=0.5, actions="matched")
+    truth = reference.exact_game_distances(source, target, 0.5, matched=True)[0][0]
+    assert truth > 0
+    assert Fraction(solution.lower[0, 0]) <= truth <= Fraction(solution.upper[0, 0])
+    assert solution.upper[1, 1] == 0.0
 
 
 def test_memory_is_estimated_first(monkeypatch):
