@@ -86,7 +86,17 @@ def _product(bellman: Bellman, trees: Trees, vector: Floats, out: Floats) -> Cal
 
     def work(first: int, last: int) -> None:
         kernels.evaluation.apply_trees(
-            first, last, vector, out, other, bellman.discount, bellman.source, bellman.target, trees, sums
+            first,
+            last,
+            vector,
+            out,
+            other,
+            bellman.discount,
+            bellman.source,
+            bellman.target,
+            bellman.listed,
+            trees,
+            sums,
         )
 
     return lambda: for_even_split(work, n, cost=n * m)

@@ -18,22 +18,24 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric import _krylov, _memory, kernels
+from bisimetric import _krylov, _memory, _pairs, kernels
 from bisimetric._errors import InvalidProblem
 from bisimetric._parallel import PARALLEL_FROM, for_each_block, for_even_split
 from bisimetric._problem import Problem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
-from bisimetric.kernels.layout import HINT_RUN, SMALL, Cells, Rows, Trees
+from bisimetric.kernels.layout import HINT_RUN, SMALL, Cells, Pairs, Rows, Trees
 
 PIVOT_TOL = 64 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
+WORTH_A_START = 0.25  # share of pairs to be solved from which a start over all pairs pays
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
-SOLVER_VECTORS = 12  # arrays of n·m doubles that an exact solve holds at its peak
+PAIR_VECTORS = 9  # arrays of doubles, one entry per pair that is solved, that an exact solve holds at its peak
+STATE_VECTORS = 3  # the same, over all pairs of states
 
 
 class Sweep(NamedTuple):
     """R = T V - V, with lowest ≤ R ≤ highest as far as the sweep can tell."""
 
-    residual: Floats  # [n, m]
+    residual: Floats  # [pairs]
     lowest: float
     highest: float
     pivots: int
@@ -48,14 +50,18 @@ class Bellman:
     cost: Floats  # [n, m], not scaled
     scale: float  # power of two: scale·max(cost) is in [1, 2)
     discount: float
-    stop: npt.NDArray[np.bool_]  # [n, m] or [0, 0]
+    stop: npt.NDArray[np.bool_]  # [n, m] or [0, 0]; V = c there
+    pairs: Pairs | None = None  # that are solved; None stands for all
+    folded: bool = False  # V(x, y) = V(y, x), and the diagonal is a stop
     longest: tuple[int, int] = field(init=False)  # the most successors of a source and of a target state
+    listed: Pairs = field(init=False, repr=False)  # `pairs`, or all
     alike: npt.NDArray[np.int32] = field(init=False)  # [m], equal for target rows with the same probabilities
 
     def __post_init__(self) -> None:
         longest = int(np.diff(self.source.indptr).max()), int(np.diff(self.target.indptr).max())
         object.__setattr__(self, "longest", longest)
-        object.__setattr__(self, "alike", _alike(self.target, all_different=longest[0] * longest[1] > SMALL))
+        object.__setattr__(self, "alike", _alike(self.target))
+        object.__setattr__(self, "listed", self.pairs or _pairs.all_pairs(*self.shape))
 
     @classmethod
     def of(cls, problem: Problem) -> Bellman:
@@ -69,10 +75,46 @@ class Bellman:
         """The operator that moves from x to the source row x and from y to the target row y, and never stops."""
         return cls(source, target, cost, scale, discount, np.zeros((0, 0), np.bool_))
 
+    def on_open_pairs(self, problem: Problem) -> Bellman:
+        """The same operator on the pairs at which V is not known, if that is less work."""
+        folded = _pairs.is_folded(problem)
+        stop = self.stop if self.stop.size else np.zeros(self.shape, np.bool_)
+        if folded:
+            stop = stop | np.eye(len(stop), dtype=np.bool_)
+        elif not stop.mean() > _pairs.WORTH_A_LIST:
+            return self
+        pairs = _pairs.open_pairs(stop, self.source, self.target, folded=folded)
+        return replace(self, stop=stop, pairs=pairs, folded=folded) if len(pairs.column) else self
+
     @property
     def shape(self) -> tuple[int, int]:
         """(n, m)."""
         return self.cost.shape[0], self.cost.shape[1]
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs are solved."""
+        return int(self.listed.row[-1])
+
+    def states(self, first: int, last: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The source and the target states of the pairs number first..last."""
+        return _pairs.states(self.listed, first, last, self.shape[1])
+
+    def spread(self, vector: Floats) -> Floats:
+        """One entry per pair that is solved as a matrix [n, m], with the scaled cost at the others."""
+        return _pairs.spread(self.listed, vector, self.cost if self.pairs is None else self.scaled_cost())
+
+    def consistent(self, value: Floats) -> Floats:
+        """The same, with entries of its own only at the pairs that are solved."""
+        return value if self.pairs is None else self.spread(_pairs.gathered(self.pairs, value))
+
+    def plus(self, value: Floats, change: Floats) -> Floats:
+        """value + change, for a change at the pairs that are solved, which may be overwritten."""
+        if self.pairs is None:
+            change += value.ravel()
+            return change.reshape(self.shape)
+        change += _pairs.gathered(self.pairs, value)
+        return self.spread(change)
 
     def scaled_cost(self) -> Floats:
         """The cost in the scale of this operator."""
@@ -96,7 +138,9 @@ class Bellman:
         """Memory for the trees of all pairs, and for the vectors that an exact solve needs beside them."""
         n, m = self.shape
         offset, shift = self._tree_layout()
-        return int(offset[-1]) * (shift // 4 + 12) + n * m * (2 + 8 * SOLVER_VECTORS)
+        trees = int(offset[-1]) * (shift // 4 + 12) + 2 * self.n_pairs
+        lists = sum(array.nbytes for array in self.listed)
+        return trees + lists + 8 * PAIR_VECTORS * self.n_pairs + 8 * STATE_VECTORS * n * m
 
     def new_trees(self) -> Trees:
         """Room for one transport tree per pair; estimated before it is allocated."""
@@ -114,14 +158,19 @@ class Bellman:
             offset[:-1].copy(),
             np.empty(cells, kind),
             shift,
-            np.zeros(n * m, kind),
+            np.zeros(self.n_pairs, kind),
             np.empty(cells, np.int32),
             np.empty(cells),
         )
 
     def _tree_layout(self) -> tuple[npt.NDArray[np.int64], int]:
         """Where the trees of every source row begin, and the bits of a node number; a code is two of those."""
-        per_row = self.shape[1] * (np.diff(self.source.indptr) - 1) + self.target.indptr[-1]
+        if self.pairs is None:
+            per_row = self.shape[1] * (np.diff(self.source.indptr) - 1) + self.target.indptr[-1]
+        else:
+            counts = np.diff(self.pairs.row)
+            from_targets = np.append(0, np.cumsum(np.diff(self.target.indptr)[self.pairs.column]))
+            per_row = counts * (np.diff(self.source.indptr) - 1) + np.diff(from_targets[self.pairs.row])
         node_bits = (sum(self.longest) - 1).bit_length()
         shift = next(bits for bits in (8, 16, 32) if node_bits <= bits)
         return np.concatenate([[0], np.cumsum(per_row)]), shift
@@ -131,8 +180,7 @@ class Bellman:
 
         Reduced costs above -`ignore` are let be, which the sweep's `lowest` accounts for.
         """
-        n, m = self.shape
-        residual = np.empty((n, m))
+        residual = np.empty(self.n_pairs)
         largest = max(-float(value.min()), float(value.max()))
         rounding = PIVOT_TOL * largest * (1.0 + np.arange(sum(self.longest) + 1) / 64)
         tol = np.maximum(rounding, ignore)
@@ -141,11 +189,11 @@ class Bellman:
             report = np.empty(3)
             kernels.transport.improve(
                 first, last, value, self.cost, self.scale, self.discount, self.stop, self.source, self.target,
-                self.alike, trees, residual, tol, cold, report,
+                self.alike, self.listed, trees, residual, tol, cold, report,
             )  # fmt: skip
             return report
 
-        reports = np.array(for_each_block(work, n * m, unit=self._unit(), serial_below=SERIAL_BELOW))
+        reports = np.array(for_each_block(work, self.n_pairs, unit=HINT_RUN, serial_below=SERIAL_BELOW))
         columns = kernels.transport
         return Sweep(
             residual,
@@ -163,10 +211,10 @@ class Bellman:
         return factor * below, factor * above
 
     def evaluate(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> _krylov.Solved:
-        """d with (I - γΠ) d = residual for the trees' coupling Π, up to `target`; [n·m] vectors."""
-        n, m = self.shape
-        if n * m < PARALLEL_FROM:
-            system = self.discount, self.source, self.target, trees, np.empty((n, 2))
+        """d with (I - γΠ) d = residual for the trees' coupling Π, up to `target`; [pairs] vectors."""
+        n = self.shape[0]
+        if self.n_pairs < PARALLEL_FROM:
+            system = self.discount, self.source, self.target, self.listed, trees, np.empty((n, 2))
             cycle = kernels.krylov.cycle_on_trees
             return _krylov.with_restarts(lambda x, budget: cycle(system, residual, x, target, budget), guess)
 
@@ -174,15 +222,27 @@ class Bellman:
             sums = np.empty((n, 2))
             for_even_split(
                 lambda i, j: kernels.evaluation.apply_trees(
-                    i, j, vector, out, other, self.discount, self.source, self.target, trees, sums
+                    i, j, vector, out, other, self.discount, self.source, self.target, self.listed, trees, sums
                 ),
                 n,
-                cost=n * m,
+                cost=self.n_pairs,
             )
             product, square = np.add.reduce(sums, axis=0).tolist()
             return product, square
 
         return _krylov.bicgstab(apply, residual, guess, rows=n, target=target)
+
+    def rough_value(self, accuracy: float) -> Floats:
+        """Where to begin: the independent coupling's value, or the cost if that would be more work than the rest."""
+        if self.n_pairs < WORTH_A_START * self.cost.size:
+            return self.scaled_cost()
+        if not self.folded:
+            return self.consistent(self.independent_value(accuracy))
+        # Less the halves of the diagonal, which changes no best coupling and leaves zeros there.
+        apart = replace(self, stop=self.stop & ~np.eye(len(self.stop), dtype=np.bool_), pairs=None, folded=False)
+        value = apart.independent_value(accuracy)
+        half = 0.5 * value.diagonal()
+        return self.consistent(np.maximum(value - half - half[:, None], 0.0))
 
     def independent_value(self, accuracy: float) -> Floats:
         """The value of the independent coupling, V = c + γ P V Qᵀ, to `accuracy` of the largest cost."""
@@ -206,21 +266,46 @@ class Bellman:
         return start.reshape(n, m)
 
     def read_trees(self, value: Floats, trees: Trees, first: int, last: int) -> Cells:
-        """Couplings and potentials that the trees stand for, on the pairs first..last (flat)."""
+        """Couplings and potentials that the trees stand for, on the pairs number first..last."""
+        x, y = self.states(first, last)
+        number = np.arange(first, last)
+        if self.pairs is None and self.stop.size:
+            number[self.stop[x, y]] = -1
+        return self._read(value, trees, x, y, number, np.zeros(last - first, np.bool_))
+
+    def read_pairs(self, value: Floats, trees: Trees, first: int, last: int) -> Cells:
+        """The same on the flat pairs of states first..last; none at a stop, equal states stay together if folded."""
         m = self.shape[1]
-        pairs = np.arange(first, last)
-        count = trees.used[first:last].astype(np.int64)
+        if self.pairs is None:
+            return self.read_trees(value, trees, first, last)
+        x, y = np.divmod(np.arange(first, last), m)
+        number = self.pairs.number[first:last].astype(np.int64)
+        at = np.searchsorted(self.pairs.row, number, "right") - 1
+        mirrored = (number >= 0) & (at != x)
+        return self._read(value, trees, np.where(mirrored, y, x), np.where(mirrored, x, y), number, mirrored)
+
+    def _read(
+        self,
+        value: Floats,
+        trees: Trees,
+        x: npt.NDArray[np.int64],
+        y: npt.NDArray[np.int64],
+        number: npt.NDArray[np.int64],
+        mirrored: npt.NDArray[np.bool_],
+    ) -> Cells:
+        """The trees of those pairs, by their numbers (-1 for none), with the two sides exchanged where mirrored."""
+        sizes_x, sizes_y = np.diff(self.source.indptr), np.diff(self.target.indptr)
+        together = sizes_x[x] * (self.folded & (x == y))
+        count = np.where(number >= 0, trees.used[number], together).astype(np.int64)
+        inside = y * (sizes_x[x] - 1) + self.target.indptr[y] if self.pairs is None else self.pairs.begin[number]
+        begin = np.where(number >= 0, trees.offset[x] + inside, -1)
         indptr = np.concatenate([[0], np.cumsum(count)])
-        start = np.concatenate([[0], np.cumsum(np.diff(self.target.indptr)[pairs % m])])
+        start = np.concatenate([[0], np.cumsum(np.where(mirrored, sizes_x[x], sizes_y[y]))])
         total = int(indptr[-1])
         left, right, weight = np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total)
         cells = Cells(indptr, left, right, weight, start, np.empty(int(start[-1])))
-        kernels.transport.read_trees(first, last, value, self.stop, self.source, self.target, trees, cells)
+        kernels.transport.read_trees(x, y, begin, mirrored, value, self.source, self.target, trees, cells)
         return cells
-
-    def _unit(self) -> int:
-        """Pairs that a block of a sweep may not divide, because a cold start learns from the pair before."""
-        return self.shape[1] if self.longest[0] * self.longest[1] <= SMALL else HINT_RUN
 
 
 def power_of_two(largest: float) -> float:
@@ -233,13 +318,8 @@ def as_rows(matrix: sparse.csr_array) -> Rows:
     return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.copy())
 
 
-def _alike(target: Rows, *, all_different: bool) -> npt.NDArray[np.int32]:
-    """Equal numbers for target rows with the same probabilities, position by position: their trees may be copied.
-
-    All different where supports are large, since blocks may then begin anywhere in a row.
-    """
-    if all_different:
-        return np.arange(len(target.indptr) - 1, dtype=np.int32)
-    numbers: dict[bytes, int] = {}
-    keys = (target.data[a:b].tobytes() for a, b in pairwise(target.indptr))
+def _alike(target: Rows) -> npt.NDArray[np.int32]:
+    """Equal numbers for target rows with the same probabilities, position by position: their trees may be copied."""
+    numbers: dict[bytes | int, int] = {}
+    keys = (target.data[a:b].tobytes() if b - a <= SMALL else int(a) for a, b in pairwise(target.indptr))
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int32)

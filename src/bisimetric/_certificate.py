@@ -31,7 +31,7 @@ from bisimetric._stochastic import Floats, real_array
 
 LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
 ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
-CELLS_AT_ONCE = 2**20  # of couplings that the checker looks at in one block
+CELLS_AT_ONCE = 2**18  # of couplings that the checker looks at in one block
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,7 @@ def scaled_guess(bellman: Bellman, guess: Floats) -> Floats:
     """A guess of the distances in the operator's scale, cut to the range in which they must lie."""
     with np.errstate(over="ignore"):
         scaled = np.clip(guess * bellman.scale, 0.0, bellman.largest_value())
-    return np.where(bellman.stop, bellman.scaled_cost(), scaled) if bellman.stop.size else scaled
+    return bellman.consistent(np.where(bellman.stop, bellman.scaled_cost(), scaled) if bellman.stop.size else scaled)
 
 
 def is_immediate(problem: Problem) -> bool:
@@ -141,26 +141,26 @@ def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -
         once = once._replace(lowest=min(once.lowest, 0.0), highest=max(once.highest, 0.0))
 
     def proved_zero(lower: Floats, upper: Floats) -> npt.NDArray[np.bool_] | None:
-        return _proved_zero(bellman, upper, lower, witness) if once.errors.marginal == 0.0 else None
+        everywhere = witness.by_states() if isinstance(witness, TreeWitness) else witness
+        return _proved_zero(bellman, upper, lower, everywhere) if once.errors.marginal == 0.0 else None
 
-    return interval(bellman, value, once, proved_zero, problem.stop)
+    return interval(bellman, value, once, proved_zero, bellman.stop if bellman.stop.size else None)
 
 
 def applied(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> Application:
     """The checker's word on T V; `rows` is what rows have moved. Couplings that are none are refused."""
-    n, m = bellman.shape
-    upper, lower = np.empty((n, m)), np.empty((n, m))
+    upper, lower = np.empty(bellman.n_pairs), np.empty(bellman.n_pairs)
 
     def work(first: int, last: int) -> Floats:
         report = np.empty(6)
         kernels.check.check(
-            first, last, value, bellman.cost, bellman.scale, bellman.discount, bellman.stop, bellman.source,
-            bellman.target, witness.cells(first, last), upper, lower, report,
+            *bellman.states(first, last), value, bellman.cost, bellman.scale, bellman.discount, bellman.stop,
+            bellman.source, bellman.target, witness.cells(first, last), upper[first:last], lower[first:last], report,
         )  # fmt: skip
         return report
 
     at_once = max(1, CELLS_AT_ONCE // max(witness.cells_per_pair, 1))
-    reports = np.array(for_each_block(work, n * m, largest=at_once, serial_below=SERIAL_BELOW))
+    reports = np.array(for_each_block(work, bellman.n_pairs, largest=at_once, serial_below=SERIAL_BELOW))
     columns = kernels.check
     lowest, highest = float(reports[:, columns.LOWEST].min()), float(reports[:, columns.HIGHEST].max())
     marginal_error, potential, terms, invalid = (
@@ -171,7 +171,8 @@ def applied(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> A
         raise InvalidWitness(
             f"the couplings are off by {marginal_error:.3g} in a marginal, or have {invalid:.0f} invalid cells"
         )
-    return Application(lower, upper, lowest, highest, Errors(terms, rows, potential, marginal_error))
+    errors = Errors(terms, rows, potential, marginal_error)
+    return Application(bellman.spread(lower), bellman.spread(upper), lowest, highest, errors)
 
 
 def interval(

@@ -40,7 +40,7 @@ class Witness(Protocol):
         ...
 
     def cells(self, first: int, last: int) -> Cells:
-        """Couplings and potentials of the pairs first..last (flat, source-major)."""
+        """Couplings and potentials of the pairs first..last, flat unless the operator lists pairs."""
         ...
 
 
@@ -58,6 +58,26 @@ class TreeWitness:
 
     def cells(self, first: int, last: int) -> Cells:
         return self.bellman.read_trees(self.value, self.trees, first, last)
+
+    def by_states(self) -> Witness:
+        """The same for all pairs of states in flat order, also where only some of them are solved."""
+        return self if self.bellman.pairs is None else PairTreeWitness(self.bellman, self.value, self.trees)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairTreeWitness:
+    """The trees of a solve on some of the pairs, seen from all of them: mirrored, or equal states kept together."""
+
+    bellman: Bellman
+    value: Floats
+    trees: Trees
+
+    @property
+    def cells_per_pair(self) -> int:
+        return sum(self.bellman.longest)
+
+    def cells(self, first: int, last: int) -> Cells:
+        return self.bellman.read_pairs(self.value, self.trees, first, last)
 
 
 def without_flows(trees: Trees) -> Trees:

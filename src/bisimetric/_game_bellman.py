@@ -121,7 +121,7 @@ class GameBellman:
     def improve(self, value: Floats, trees: tuple[Trees, ...], *, cold: bool) -> GameSweep:
         """One sweep over all pairs of moves; trees are changed in place."""
         residuals = [
-            block.improve(spread, tree, cold=cold).residual
+            block.spread(block.improve(spread, tree, cold=cold).residual)
             for block, spread, tree in zip(self.blocks, self.rule.spread(value), trees, strict=True)
         ]
         return GameSweep(residuals, self.rule.outcome(residuals))

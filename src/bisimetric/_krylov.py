@@ -37,7 +37,6 @@ class Solved(NamedTuple):
 def bicgstab(apply: Operator, b: Floats, guess: Floats, *, rows: int, target: float) -> Solved:
     """Solve apply(x) = b from `guess` (overwritten) until the residual's largest entry is at most `target`."""
     steps = kernels.evaluation
-    width = b.size // rows
     sums = np.empty((rows, 2))
 
     def direction(p: Floats, r: Floats, v: Floats, beta: float, omega: float) -> None:
@@ -49,9 +48,7 @@ def bicgstab(apply: Operator, b: Floats, guess: Floats, *, rows: int, target: fl
     def full(
         _: None, x: Floats, p: Floats, r: Floats, t: Floats, shadow: Floats, alpha: float, omega: float
     ) -> tuple[float, float]:
-        for_even_split(
-            lambda i, j: steps.step_full(i, j, width, x, p, r, t, shadow, alpha, omega, sums), rows, cost=x.size
-        )
+        for_even_split(lambda i, j: steps.step_full(i, j, x, p, r, t, shadow, alpha, omega, sums), rows, cost=x.size)
         return float(np.add.reduce(sums[:, 0])), float(np.maximum.reduce(sums[:, 1]))
 
     cycle = kernels.krylov.cycle_over(lambda _, vector, out, other: apply(vector, out, other), direction, half, full)

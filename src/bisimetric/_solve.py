@@ -49,7 +49,8 @@ def solve(
     goal = _checked_tol(tol, solver)
     limit = _checked_max_steps(max_steps, solver)
     guess = _checked_initial(initial, problem)
-    return _driven(ChainTask(problem), _Options(solver, goal, limit, on_step, throw, tol is not None), guess)
+    task = ChainTask(problem, open_pairs=solver.open_pairs)
+    return _driven(task, _Options(solver, goal, limit, on_step, throw, tol is not None), guess)
 
 
 def solve_game(

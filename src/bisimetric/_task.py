@@ -63,9 +63,10 @@ class Task(Protocol[AnswerGiven]):
 class ChainTask:
     """The distances between the states of two chains."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, *, open_pairs: bool) -> None:
         self._problem = problem
-        self.bellman = Bellman.of(problem)
+        bellman = Bellman.of(problem)
+        self.bellman = bellman.on_open_pairs(problem) if open_pairs and not self.is_immediate() else bellman
 
     def start(self, guess: Floats | None) -> Floats | None:
         return None if guess is None else _certificate.scaled_guess(self.bellman, guess)
@@ -89,11 +90,11 @@ class ChainTask:
     ) -> Solution:
         scale = self.bellman.scale
         if iterate is None:
-            witness, value = IndependentWitness(self.bellman), self.bellman.scaled_cost()
+            witness, value = IndependentWitness(Bellman.of(self._problem)), self.bellman.scaled_cost()
             return Solution(self._problem, solver, status, history, certificate, witness, value, scale)
         held = iterate.witness
         if isinstance(held, TreeWitness):
-            held = TreeWitness(self.bellman, held.value, without_flows(held.trees))
+            held = TreeWitness(self.bellman, held.value, without_flows(held.trees)).by_states()
         return Solution(self._problem, solver, status, history, certificate, held, iterate.value, scale)
 
 

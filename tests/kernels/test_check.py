@@ -32,12 +32,12 @@ class Case:
     def check(self, cells=None, first=0, last=6):
         """upper, lower and report of the kernel."""
         b = self.bellman
-        upper, lower, report = np.full((3, 2), np.nan), np.full((3, 2), np.nan), np.empty(6)
+        upper, lower, report = np.full(6, np.nan), np.full(6, np.nan), np.empty(6)
         kernels.check.check(
-            first, last, self.value, b.cost, b.scale, b.discount, b.stop, b.source, b.target,
-            self.cells if cells is None else cells, upper, lower, report,
+            *b.states(first, last), self.value, b.cost, b.scale, b.discount, b.stop, b.source, b.target,
+            self.cells if cells is None else cells, upper[first:last], lower[first:last], report,
         )  # fmt: skip
-        return upper, lower, report
+        return upper.reshape(3, 2), lower.reshape(3, 2), report
 
     def changed(self, name, position, new):
         """The cells with one number replaced."""

@@ -47,7 +47,7 @@ def test_products(operator, cuts):
     vector, other = random.random(12), random.random(12)
     b = bellman
     for matrix, kernel, arguments in (
-        (coupled, kernels.evaluation.apply_trees, (b.source, b.target, trees)),
+        (coupled, kernels.evaluation.apply_trees, (b.source, b.target, b.listed, trees)),
         (independent, kernels.evaluation.apply_independent, (b.stop, b.source, b.target)),
     ):
         out, sums = np.empty(12), np.empty((4, 2))
@@ -78,7 +78,7 @@ def test_steps():
     new_x, new_r = x.copy(), r.copy()
     new_x[3:9] += (alpha * p + omega * r)[3:9]
     new_r[3:9] -= omega * t[3:9]
-    steps.step_full(1, 3, 3, x, p, r, t, shadow, alpha, omega, sums)
+    steps.step_full(1, 3, x, p, r, t, shadow, alpha, omega, sums)
     np.testing.assert_allclose(x, new_x, rtol=1e-15)
     np.testing.assert_allclose(r, new_r, rtol=1e-14)
     inside = (shadow * r).reshape(4, 3).sum(axis=1), np.abs(r).reshape(4, 3).max(axis=1)

@@ -89,13 +89,13 @@ class Instance:
         """Residuals and report of one call of the kernel."""
         b = self.bellman
         last = value.size if last is None else last
-        residual, report = np.full(b.shape, np.nan), np.empty(len(REPORT))
+        residual, report = np.full(value.size, np.nan), np.empty(len(REPORT))
         tol = np.full(len(b.source.data) + len(b.target.data) + 2, 1e-14 * np.abs(value).max())
         kernels.transport.improve(
             first, last, value, b.cost, b.scale, b.discount, b.stop, b.source, b.target,
-            b.alike if alike is None else alike, self.trees, residual, tol, cold, report,
+            b.alike if alike is None else alike, b.listed, self.trees, residual, tol, cold, report,
         )  # fmt: skip
-        return residual, report
+        return residual.reshape(b.shape), report
 
     def expected(self, value):
         """T V - V by linear programs, in the operator's scale."""

@@ -20,9 +20,8 @@ LOWEST, HIGHEST, MARGINAL_ERROR, LARGEST_POTENTIAL, MOST_TERMS, INVALID = range(
 
 
 @kernel
-def check(first, last, value, cost, scale, discount, stop, P, Q, cells, upper, lower, report):
-    """U and L on the pairs first..last (flat); the report: min(L - V), max(U - V), what the rounding bound needs."""
-    m = cost.shape[1]
+def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lower, report):
+    """U and L at the pairs (x_of, y_of); the report: min(L - V), max(U - V), what the rounding bound needs."""
     row_mass = np.zeros(len(P.data) + 1)  # only the entries of one row are in use at a time
     column_mass = np.zeros(len(Q.data) + 1)
     lowest = np.inf
@@ -31,14 +30,14 @@ def check(first, last, value, cost, scale, discount, stop, P, Q, cells, upper, l
     largest = 0.0
     most = 0
     invalid = 0
-    for pair in range(first, last):
-        x = pair // m
-        y = pair - x * m
+    for pair in range(len(x_of)):
+        x = x_of[pair]
+        y = y_of[pair]
         scaled = cost[x, y] * scale
         here = value[x, y]
         if stop.size > 0 and stop[x, y]:
-            upper[x, y] = scaled
-            lower[x, y] = scaled
+            upper[pair] = scaled
+            lower[pair] = scaled
             lowest = min(lowest, scaled - here)
             highest = max(highest, scaled - here)
             continue
@@ -51,7 +50,7 @@ def check(first, last, value, cost, scale, discount, stop, P, Q, cells, upper, l
         for j in range(sy):
             column_mass[j] = Q.data[y_at + j]
         expected = 0.0
-        for k in range(cells.indptr[pair - first], cells.indptr[pair - first + 1]):
+        for k in range(cells.indptr[pair], cells.indptr[pair + 1]):
             i = cells.left[k]
             j = cells.right[k]
             mass = cells.weight[k]
@@ -68,7 +67,7 @@ def check(first, last, value, cost, scale, discount, stop, P, Q, cells, upper, l
             off += abs(column_mass[j])
         marginal_error = max(marginal_error, off)
 
-        g_at = cells.start[pair - first]
+        g_at = cells.start[pair]
         dual = 0.0
         for j in range(sy):
             g = cells.potential[g_at + j]
@@ -85,11 +84,11 @@ def check(first, last, value, cost, scale, discount, stop, P, Q, cells, upper, l
             largest = max(largest, abs(f))
         above = scaled + discount * expected
         below = scaled + discount * dual
-        upper[x, y] = above
-        lower[x, y] = below
+        upper[pair] = above
+        lower[pair] = below
         lowest = min(lowest, below - here)
         highest = max(highest, above - here)
-        most = max(most, max(cells.indptr[pair - first + 1] - cells.indptr[pair - first], sx + sy))
+        most = max(most, max(cells.indptr[pair + 1] - cells.indptr[pair], sx + sy))
     report[LOWEST] = lowest
     report[HIGHEST] = highest
     report[MARGINAL_ERROR] = marginal_error

@@ -15,16 +15,17 @@ from bisimetric.kernels._compile import kernel
 
 
 @kernel
-def apply_trees(first, last, vector, out, other, discount, P, Q, trees, sums):
+def apply_trees(first, last, vector, out, other, discount, P, Q, pairs, trees, sums):
     """out = vector - γΠ·vector for the trees' coupling; sums[x] = (<other, out>, <out, out>)."""
-    m = len(Q.indptr) - 1
+    row, begin = pairs.row, pairs.begin
+    listed = begin.size > 0
     for x in range(first, last):
         sx = P.indptr[x + 1] - P.indptr[x]
         product = 0.0
         square = 0.0
-        for y in range(m):
-            pair = x * m + y
-            at = trees.offset[x] + y * (sx - 1) + Q.indptr[y]
+        for pair in range(row[x], row[x + 1]):
+            y = pair - row[x]
+            at = trees.offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + Q.indptr[y])
             expected = 0.0
             for k in range(at, at + trees.used[pair]):
                 expected += trees.weight[k] * vector[trees.target[k]]
@@ -79,16 +80,17 @@ def step_half(first, last, r, v, alpha):
 
 
 @kernel
-def step_full(first, last, width, x, p, r, t, shadow, alpha, omega, sums):
-    """x += αp + ωr and then r -= ωt; sums[row] = (<shadow, r>, max |r|), rows of `width` entries."""
-    for row in range(first, last):
+def step_full(first, last, x, p, r, t, shadow, alpha, omega, sums):
+    """x += αp + ωr and then r -= ωt; sums[part] = (<shadow, r>, max |r|), for even parts of the vectors."""
+    parts = len(sums)
+    for part in range(first, last):
         product = 0.0
         largest = 0.0
-        for k in range(row * width, (row + 1) * width):
+        for k in range(x.size * part // parts, x.size * (part + 1) // parts):
             x[k] += alpha * p[k] + omega * r[k]
             rest = r[k] - omega * t[k]
             r[k] = rest
             product += shadow[k] * rest
             largest = max(largest, abs(rest))
-        sums[row, 0] = product
-        sums[row, 1] = largest
+        sums[part, 0] = product
+        sums[part, 1] = largest

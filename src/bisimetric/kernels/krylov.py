@@ -64,8 +64,8 @@ def cycle_over(apply, direction, half, full):
 
 @part
 def _apply(system, vector, out, other):
-    discount, P, Q, trees, sums = system
-    evaluation.apply_trees(FIRST, len(sums), vector, out, other, discount, P, Q, trees, sums)
+    discount, P, Q, pairs, trees, sums = system
+    evaluation.apply_trees(FIRST, len(sums), vector, out, other, discount, P, Q, pairs, trees, sums)
     product = 0.0
     square = 0.0
     for x in range(len(sums)):
@@ -87,7 +87,7 @@ def _half(r, v, alpha):
 @part
 def _full(system, x, p, r, t, shadow, alpha, omega):
     sums = system[-1]
-    evaluation.step_full(FIRST, len(sums), x.size // len(sums), x, p, r, t, shadow, alpha, omega, sums)
+    evaluation.step_full(FIRST, len(sums), x, p, r, t, shadow, alpha, omega, sums)
     product = 0.0
     largest = 0.0
     for row in range(len(sums)):

@@ -4,6 +4,9 @@ A pair (x, y) of states owns one transport problem between the rows P[x] and Q[y
 Its basis is a spanning tree on S_x + S_y nodes (source successors first) with K = S_x + S_y - 1 arcs. Trees
 of all pairs lie in flat arrays; the one of (x, y) begins at offset[x] + y·(S_x - 1) + Q.indptr[y], which
 needs no array of its own.
+
+Where V is known at some pairs, or the same at (x, y) and (y, x), only the others are solved. They are listed, and
+vectors have one entry for each of them.
 """
 
 from __future__ import annotations
@@ -24,6 +27,15 @@ class Rows(NamedTuple):
     indptr: npt.NDArray[np.int64]  # [rows + 1]
     indices: npt.NDArray[np.int32]  # [entries]
     data: npt.NDArray[np.float64]  # [entries]
+
+
+class Pairs(NamedTuple):
+    """The pairs that are solved, numbered source row by source row; all of them if the lists are empty."""
+
+    row: npt.NDArray[np.int64]  # [n + 1], number of the first pair of a source row
+    column: npt.NDArray[np.int32]  # [pairs], target state
+    begin: npt.NDArray[np.int32]  # [pairs], where its tree begins, counted from the row's offset
+    number: npt.NDArray[np.int32]  # [n·m], number of a flat pair of states; -1 where V is known
 
 
 class Trees(NamedTuple):

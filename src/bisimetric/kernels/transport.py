@@ -97,8 +97,8 @@ def _longest(indptr, first, last):
 
 
 @kernel
-def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees, residual, tol, cold, report):
-    """residual = c + γ·OT_value - value on the pairs first..last (flat), every tree pivoted to optimality.
+def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs, trees, residual, tol, cold, report):
+    """residual = c + γ·OT_value - value on the pairs number first..last, every tree pivoted to optimality.
 
     `cold` starts new trees; `alike[y]` names target rows with the same probabilities, whose trees may be
     copied. `tol[K]` is the pivot tolerance for K nodes. report: the lowest residual that can be claimed,
@@ -109,11 +109,13 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
     q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
     codes, offset, shift = trees.code, trees.offset, trees.shift
     coupled, weight, used = trees.target, trees.weight, trees.used
+    row, column, begin, number = pairs.row, pairs.column, pairs.begin, pairs.number
+    listed = column.size > 0
     m = cost.shape[1]
     width = value.shape[1]
     stopping = stop.size > 0
-    x_first = first // m
-    x_last = (last - 1) // m + 1
+    x_first = np.searchsorted(row, first, "right") - 1
+    x_last = np.searchsorted(row, last, "left")
     largest_x, largest_y = _longest(p_at, x_first, x_last), _longest(q_at, 0, m)
     local = np.empty((largest_x, largest_y))
     tree, real = new_tree(largest_x + largest_y)
@@ -127,15 +129,16 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
     for x in range(x_first, x_last):
         x_at = p_at[x]
         sx = p_at[x + 1] - x_at
-        for y in range(max(first - x * m, 0), min(last - x * m, m)):
-            if cold and (x * m + y) % HINT_RUN == 0:
+        for pair in range(max(first, row[x]), min(last, row[x + 1])):
+            y = column[pair] if listed else pair - row[x]
+            if cold and pair % HINT_RUN == 0:
                 last_x = -1
                 if hinting:
                     hint[:] = 0.0
             scaled = cost[x, y] * scale
             if stopping and stop[x, y]:
                 change = scaled - value[x, y]
-                residual[x, y] = change
+                residual[pair] = change
                 lowest = min(lowest, change)
                 highest = max(highest, change)
                 continue
@@ -149,10 +152,10 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
                         transported += p_mass[x_at + i] * q_mass[y_at + j] * value[p_to[x_at + i], q_to[y_at + j]]
             else:
                 for i in range(sx):
-                    row = np.uint32(p_to[x_at + i])
+                    state = np.uint32(p_to[x_at + i])
                     for j in range(sy):
-                        local[i, j] = value[row, np.uint32(q_to[y_at + j])]
-                at = offset[x] + y * (sx - 1) + y_at
+                        local[i, j] = value[state, np.uint32(q_to[y_at + j])]
+                at = offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + y_at)
                 ignored = tol[sx + sy]
                 if not cold:
                     slack = _duals(codes, shift, at, sx, sy, local, real, ignored)
@@ -184,10 +187,14 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
                         w = tree[k, PARENT]
                         codes[at + k] = (u << shift) | w
                         if real[FLOW, u] > 0.0:
-                            coupled[at + positive] = p_to[x_at + min(u, w)] * width + q_to[y_at + max(u, w) - sx]
-                            weight[at + positive] = real[FLOW, u]
+                            after = p_to[x_at + min(u, w)] * width + q_to[y_at + max(u, w) - sx]
+                            if listed:
+                                after = number[after]
+                            known = after < 0  # an evaluation changes nothing there
+                            coupled[at + positive] = 0 if known else after
+                            weight[at + positive] = 0.0 if known else real[FLOW, u]
                             positive += 1
-                    used[x * m + y] = positive
+                    used[pair] = positive
                     last_x = x
                     last_y = y
                     if hinting:
@@ -200,7 +207,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
                     from_targets += q_mass[y_at + j] * real[POT, sx + j]
                 transported += from_targets
             change = scaled + discount * transported - value[x, y]
-            residual[x, y] = change
+            residual[pair] = change
             lowest = min(lowest, change + discount * slack)
             highest = max(highest, change)
     report[LOWEST] = lowest
@@ -209,30 +216,39 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, trees,
 
 
 @kernel
-def read_trees(first, last, value, stop, P, Q, trees, cells):
-    """Couplings and potentials of the pairs first..last (flat), read off their trees into `cells`."""
-    m = len(Q.indptr) - 1
-    tree, real = new_tree(_longest(P.indptr, 0, len(P.indptr) - 1) + _longest(Q.indptr, 0, m))
-    for pair in range(first, last):
-        x = pair // m
-        y = pair - x * m
+def read_trees(x_of, y_of, begin, mirrored, value, P, Q, trees, cells):
+    """Couplings and potentials of the pairs (x_of, y_of), read off the trees that begin there into `cells`.
+
+    The two sides are exchanged where `mirrored`. Where no tree begins (-1), cells that there is room for keep equal
+    states together.
+    """
+    size = _longest(P.indptr, 0, len(P.indptr) - 1) + _longest(Q.indptr, 0, len(Q.indptr) - 1)
+    tree, real = new_tree(size)
+    for pair in range(len(x_of)):
+        x = x_of[pair]
+        y = y_of[pair]
         x_at = P.indptr[x]
         sx = P.indptr[x + 1] - x_at
         y_at = Q.indptr[y]
         sy = Q.indptr[y + 1] - y_at
-        g_at = cells.start[pair - first]
-        if stop.size > 0 and stop[x, y]:
+        g_at = cells.start[pair]
+        if begin[pair] < 0:
             for j in range(sy):
                 cells.potential[g_at + j] = 0.0
+            for k in range(cells.indptr[pair], cells.indptr[pair + 1]):
+                i = k - cells.indptr[pair]
+                cells.left[k] = i
+                cells.right[k] = i
+                cells.weight[k] = P.data[x_at + i]
             continue
         for i in range(sx):
             real[MASS, i] = P.data[x_at + i]
         for j in range(sy):
             real[MASS, sx + j] = Q.data[y_at + j]
-        _load(trees.code, trees.shift, trees.offset[x] + y * (sx - 1) + y_at, sx + sy - 1, tree)
+        _load(trees.code, trees.shift, begin[pair], sx + sy - 1, tree)
         flows(sx, sy, tree, real)
         real[POT, 0] = 0.0
-        out = cells.indptr[pair - first]
+        out = cells.indptr[pair]
         for k in range(sx + sy - 1):
             u = tree[k, CHILD]
             w = tree[k, PARENT]
@@ -240,9 +256,13 @@ def read_trees(first, last, value, stop, P, Q, trees, cells):
             j = max(u, w) - sx
             real[POT, u] = value[P.indices[x_at + i], Q.indices[y_at + j]] - real[POT, w]
             if real[FLOW, u] > 0.0:
-                cells.left[out] = i
-                cells.right[out] = j
+                cells.left[out] = j if mirrored[pair] else i
+                cells.right[out] = i if mirrored[pair] else j
                 cells.weight[out] = real[FLOW, u]
                 out += 1
-        for j in range(sy):
-            cells.potential[g_at + j] = real[POT, sx + j]
+        if mirrored[pair]:
+            for i in range(sx):
+                cells.potential[g_at + i] = real[POT, i]
+        else:
+            for j in range(sy):
+                cells.potential[g_at + j] = real[POT, sx + j]

@@ -37,6 +37,7 @@ class Solver(Generic[State]):
     name: ClassVar[str]
     default_tol: ClassVar[float]  # relative gap
     default_max_steps: ClassVar[int]
+    open_pairs: ClassVar[bool] = False  # works on a list of pairs too, so that those whose V is known are left out
 
     def init(self, bellman: Any, value: Floats | None) -> State:
         """The first iterate, from a guess of the distances if there is one."""

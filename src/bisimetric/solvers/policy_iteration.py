@@ -64,6 +64,7 @@ class PolicyIteration(Solver[PolicyIterate]):
     name: ClassVar[str] = "policy-iteration"
     default_tol: ClassVar[float] = 1e-9
     default_max_steps: ClassVar[int] = 1000
+    open_pairs: ClassVar[bool] = True
 
     accuracy: float = 0.01  # of an evaluation, as a fraction of the residual's span
 
@@ -73,7 +74,7 @@ class PolicyIteration(Solver[PolicyIterate]):
 
     def init(self, bellman: Bellman, value: Floats | None) -> PolicyIterate:
         trees = bellman.new_trees()
-        start = bellman.independent_value(START_ACCURACY) if value is None else value
+        start = bellman.rough_value(START_ACCURACY) if value is None else value
         return _iterate(bellman, start, trees, bellman.improve(start, trees, cold=True), self.accuracy)
 
     def step(self, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
@@ -95,16 +96,15 @@ def _iterate(bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accura
 def _evaluated(bellman: Bellman, iterate: PolicyIterate) -> Floats:
     """The value of the iterate's coupling, or the sweep's own step where that is not to be had."""
     sweep = iterate.sweep
-    residual = sweep.residual.ravel()
-    shift = 0.5 * sum(bellman.onward(sweep))
+    residual = sweep.residual
+    shift = 0.0 if bellman.stop.size else 0.5 * sum(bellman.onward(sweep))  # a stop does not move with the rest
     settled = min(1.0, sweep.pivots / (SETTLED * residual.size))
     fraction = max(iterate.accuracy * settled, FINEST_ACCURACY)
     floor = 4 * UNIT_ROUNDOFF * float(np.abs(iterate.value).max())
     target = max(fraction * (sweep.highest - sweep.lowest), floor)
     solved = bellman.evaluate(iterate.trees, residual, residual + shift, target)
     worse = not solved.residual <= max(-sweep.lowest, sweep.highest)
-    value = (residual + shift if worse else solved.x).reshape(bellman.shape)
-    value += iterate.value
-    if bellman.stop.size:
-        value[bellman.stop] = iterate.value[bellman.stop] + sweep.residual[bellman.stop]
+    value = bellman.plus(iterate.value, residual + shift if worse else solved.x)
+    if bellman.stop.size and bellman.pairs is None:
+        np.copyto(value, bellman.scaled_cost(), where=bellman.stop)
     return value

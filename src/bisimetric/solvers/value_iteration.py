@@ -38,13 +38,14 @@ class ValueIteration(Solver[ValueIterate]):
     name: ClassVar[str] = "value-iteration"
     default_tol: ClassVar[float] = 1e-9
     default_max_steps: ClassVar[int] = 1_000_000
+    open_pairs: ClassVar[bool] = True
 
     def init(self, bellman: Bellman, value: Floats | None) -> ValueIterate:
         trees = bellman.new_trees()
         return _swept(bellman, bellman.scaled_cost() if value is None else value, trees, cold=True)
 
     def step(self, bellman: Bellman, iterate: ValueIterate) -> ValueIterate:
-        value = iterate.value + iterate.sweep.residual
+        value = bellman.plus(iterate.value, iterate.sweep.residual.copy())
         if not bellman.stop.size:
             value += 0.5 * sum(bellman.onward(iterate.sweep))
         return _swept(bellman, value, iterate.trees, cold=False)

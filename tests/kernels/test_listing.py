@@ -1,0 +1,143 @@
+"""Solves on some of the pairs against solves on all of them: also run as plain Python and with bounds checks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric import _pairs
+from bisimetric._bellman import Bellman
+from bisimetric._coupling import TreeWitness
+from bisimetric._task import ChainTask
+
+pytestmark = pytest.mark.kernels
+
+
+def question(n, *, share=0.0, symmetric=True, dense=False):
+    """One chain against itself; the game stops at a share of the pairs."""
+    random = np.random.default_rng(n)
+    matrix = random.dirichlet(np.full(n, 1.0 if dense else 0.3), n)
+    matrix[0] = np.eye(n)[-1]
+    cost, stop = random.random((n, n)), random.random((n, n)) < share
+    if symmetric:
+        cost, stop = cost + cost.T, stop | stop.T
+        np.fill_diagonal(cost, 0.0)
+        np.fill_diagonal(stop, False)
+    chain = bm.MarkovChain(matrix)
+    return bm.Problem(chain, chain, discount=0.9, cost=cost, stop=stop if share else None)
+
+
+QUESTIONS = {
+    "folded, odd": question(5),
+    "folded, even": question(6),
+    "two states": question(2),
+    "folded, large supports": question(11, dense=True),
+    "folded, stopping": question(6, share=0.3),
+    "stopping": question(6, share=0.5, symmetric=False),
+    "a row without pairs": bm.Problem(
+        question(4).source,
+        question(4).source,
+        discount=0.9,
+        cost=np.arange(16.0).reshape(4, 4),
+        stop=np.arange(16).reshape(4, 4) % 8 < 4,
+    ),
+}
+
+
+@pytest.fixture(params=QUESTIONS.values(), ids=QUESTIONS.keys())
+def problem(request):
+    """Each of the fixed problems."""
+    return request.param
+
+
+def test_numbers(problem):
+    """Every pair at which V is not known is listed once, or its mirror image is; the numbers say where."""
+    bellman = Bellman.of(problem).on_open_pairs(problem)
+    n, m = problem.shape
+    x, y = bellman.states(0, bellman.n_pairs)
+    assert np.array_equal(bellman.pairs.number[x * m + y], np.arange(bellman.n_pairs))
+    found = np.zeros((n, m), np.bool_)
+    found[x, y] = True
+    assert found.sum() == bellman.n_pairs
+    if bellman.folded:
+        assert not (found & found.T).any()
+        assert np.array_equal(bellman.pairs.number[y * m + x], np.arange(bellman.n_pairs))
+        found |= found.T
+    assert np.array_equal(found, ~bellman.stop)
+    assert np.array_equal(bellman.pairs.number.reshape(n, m) >= 0, found)
+    counts = np.diff(bellman.pairs.row)
+    assert problem.stop is not None or counts.max() - counts.min() <= 1
+    for first, last in ((0, 1), (1, bellman.n_pairs), (bellman.n_pairs - 1, bellman.n_pairs)):
+        assert np.array_equal(bellman.states(first, last), [x[first:last], y[first:last]])
+
+
+def test_vectors_and_matrices(problem):
+    """A vector spread over all pairs and gathered again is the same; what is known stays."""
+    bellman = Bellman.of(problem).on_open_pairs(problem)
+    vector = np.random.default_rng(0).random(bellman.n_pairs)
+    matrix = bellman.spread(vector)
+    assert np.array_equal(_pairs.gathered(bellman.pairs, matrix), vector)
+    assert np.array_equal(matrix[bellman.stop], bellman.scaled_cost()[bellman.stop])
+    assert not bellman.folded or np.array_equal(matrix, matrix.T)
+    assert np.array_equal(bellman.plus(matrix, vector.copy()), bellman.spread(2 * vector))
+    assert np.array_equal(bellman.consistent(matrix), matrix)
+
+
+def test_sweeps_and_evaluations(problem):
+    """T V - V and the value of a coupling are those of the operator on all pairs."""
+    some, whole = Bellman.of(problem).on_open_pairs(problem), Bellman.of(problem)
+    assert some.pairs is not None
+    value = some.spread(np.random.default_rng(1).random(some.n_pairs) + 1.0)
+    trees, all_trees = some.new_trees(), whole.new_trees()
+    sweep, full = some.improve(value, trees, cold=True), whole.improve(value, all_trees, cold=True)
+    swept = full.residual.reshape(problem.shape)
+    np.testing.assert_allclose(sweep.residual, _pairs.gathered(some.pairs, swept), atol=1e-13)
+    again = some.improve(value, trees, cold=False)
+    np.testing.assert_allclose(again.residual, sweep.residual, atol=1e-13)
+    assert again.pivots == 0
+    solved = some.evaluate(trees, sweep.residual, sweep.residual.copy(), 1e-13)
+    coupling = bm.Coupling(problem, TreeWitness(some, value, trees).by_states(), lambda: np.zeros(problem.shape))
+    moves = coupling.matrix().toarray()
+    moves[some.stop.ravel()] = 0.0
+    right = some.spread(sweep.residual)
+    right[some.stop] = 0.0
+    expected = np.linalg.solve(np.eye(value.size) - 0.9 * moves, right.ravel()).reshape(problem.shape)
+    np.testing.assert_allclose(solved.x, _pairs.gathered(some.pairs, expected), rtol=1e-9, atol=1e-11)
+
+
+def test_couplings_of_all_pairs(problem):
+    """Also of those that were not solved: mirrored, equal states together, none at a stop."""
+    solution = bm.solve(problem)
+    stop = np.zeros(problem.shape, np.bool_) if problem.stop is None else problem.stop
+    matrix = problem.source.transitions.toarray()
+    for x, y in np.ndindex(problem.shape):
+        law = solution.coupling[x, y].toarray()
+        if stop[x, y]:
+            assert not law.any()
+            continue
+        np.testing.assert_allclose(law.sum(axis=1), matrix[x], atol=1e-15)
+        np.testing.assert_allclose(law.sum(axis=0), matrix[y], atol=1e-15)
+        f, g = solution.potentials[x, y]
+        reach = solution.value[np.ix_(matrix[x] > 0, matrix[y] > 0)]
+        assert (np.add.outer(f, g) <= reach + 1e-6).all()
+
+
+@pytest.mark.parametrize("solver", [bm.PolicyIteration(), bm.ValueIteration()], ids=lambda solver: solver.name)
+def test_the_same_distances(problem, solver, monkeypatch):
+    """On all pairs and on some."""
+    some = bm.solve(problem, solver, tol=1e-8)
+    monkeypatch.setattr(type(solver), "open_pairs", False)
+    whole = bm.solve(problem, solver, tol=1e-8)
+    assert (some.lower <= whole.upper).all()
+    assert (whole.lower <= some.upper).all()
+    assert some.relative_gap <= 1e-8
+
+
+def test_interrupted_before_the_first_sweep(problem):
+    """The independent coupling, which is valid everywhere."""
+    task = ChainTask(problem, open_pairs=True)
+    solution = task.answer("none", bm.Status.INTERRUPTED, (), task.a_priori(), None)
+    matrix = problem.source.transitions.toarray()
+    if problem.stop is None:
+        np.testing.assert_allclose(solution.coupling[1, 1].toarray(), np.outer(matrix[1], matrix[1]))
