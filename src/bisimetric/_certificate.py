@@ -193,12 +193,20 @@ def _proved_zero(
     problem: Problem, bellman: Bellman, upper: Floats, lower: Floats, witness: Witness
 ) -> npt.NDArray[np.bool_] | None:
     """Pairs at distance exactly zero: free, and coupled only to pairs of the same kind."""
-    n, m = bellman.shape
     small = ZERO_CANDIDATE * float(upper.max()) + 2 * float((upper - lower).max())
     candidate: npt.NDArray[np.bool_] = (problem.cost == 0.0) & (upper <= small)
     if not candidate.any():
         return None
+    return led_to_zeros_only(bellman, witness, candidate)
+
+
+def led_to_zeros_only(bellman: Bellman, witness: Witness, candidate: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Those of the candidate pairs from which the coupling never leads to a pair that is none."""
+    n, m = bellman.shape
     pairs = np.flatnonzero(candidate)
+    found = np.zeros((n, m), np.bool_)
+    if not len(pairs):
+        return found
     number = np.full(n * m, len(pairs), np.int32)  # one node for everything outside
     number[pairs] = np.arange(len(pairs))
     at_once = max(m, CELLS_AT_ONCE // max(witness.cells_per_pair, 1) // m * m)
@@ -212,8 +220,8 @@ def _proved_zero(
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
     arcs = np.concatenate(heads)
     heads.clear()
-    candidate.ravel()[pairs] = ~kernels.check.lead_outside(indptr, arcs)
-    return candidate
+    found.ravel()[pairs] = ~kernels.check.lead_outside(indptr, arcs)
+    return found
 
 
 def _coupled_pairs(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from bisimetric import _memory, kernels
 from bisimetric._errors import InvalidChain
+from bisimetric.kernels.layout import Blocks, Predecessors
 
 ARCS_AT_ONCE = 2_000_000  # that one call of the kernel looks at; about a tenth of a second
 BYTES_PER_STATE = 96  # of the kernel's arrays
@@ -50,7 +51,7 @@ def refined(moves: Moves, initial: Classes, tol: float, most: int | None = None)
         "take a part of the model",
     )
     refinement = kernels.refinement
-    before = refinement.Predecessors(
+    before = Predecessors(
         *refinement.predecessors(
             moves.indptr.astype(np.int64), moves.indices.astype(np.int32), moves.data.copy(), moves.per_state, n_states
         )
@@ -67,7 +68,7 @@ def refined(moves: Moves, initial: Classes, tol: float, most: int | None = None)
     return numbered(blocks.block) if found <= most else None
 
 
-def _blocks(initial: Classes) -> Any:
+def _blocks(initial: Classes) -> Blocks:
     """The kernel's arrays for a partition, whose numbers may have gaps."""
     n_states = len(initial)
     sizes = np.bincount(initial)
@@ -83,11 +84,12 @@ def _blocks(initial: Classes) -> Any:
     first, end = whole(), whole()
     end[: len(ends)] = ends
     first[1 : len(ends)] = ends[:-1]
-    return kernels.refinement.Blocks(
+    return Blocks(
         counts=np.array([len(ends), 0], np.int64),
         states=states,
         place=place,
         block=initial.astype(np.int32),
+        is_alone=(sizes[sizes > 0] == 1)[initial],
         first=first,
         end=end,
         marked=whole(),

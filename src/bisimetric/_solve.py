@@ -19,6 +19,7 @@ from bisimetric._bellman import Bellman
 from bisimetric._certificate import Certificate, a_priori, check, immediate, is_immediate, scaled_guess
 from bisimetric._coupling import IndependentWitness, TreeWitness
 from bisimetric._errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
+from bisimetric._lumping import Lumping, worthwhile
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._stochastic import Floats, real_array
@@ -35,13 +36,15 @@ def solve(
     initial: npt.ArrayLike | Solution | None = None,
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
+    quotient: bool = True,
 ) -> Solution:
     """Solve a problem to a certified relative gap of `tol`.
 
     None stands for the solver's own default. An explicit `tol` that is missed raises `ToleranceNotReached`,
     Ctrl-C raises `SolveInterrupted`; both carry the certified solution, and with throw=False it is returned
     with its status instead. `initial` is a guess of the distances, or the solution of a similar problem.
-    `on_step` is called after every step.
+    `on_step` is called after every step. Where bisimilar states at least halve the work, classes of them are solved
+    instead of states; quotient=False prevents that.
     """
     if not isinstance(problem, Problem):
         raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem; distance(...) makes one")
@@ -52,6 +55,8 @@ def solve(
         return _solution_without_solver(problem, solver)
     run = _Run(problem, solver, goal, limit, on_step)
     try:
+        if quotient:
+            run = run.on_classes()
         status = run.to_the_end(guess)
         solution = run.solution(status)
     except KeyboardInterrupt:
@@ -82,6 +87,7 @@ class _Run:
         tol: float,
         max_steps: int,
         on_step: Callable[[Step], None] | None,
+        lumping: Lumping | None = None,
     ) -> None:
         self._problem = problem
         self._solver = solver
@@ -90,13 +96,25 @@ class _Run:
         self._on_step = on_step
         self._began = time.perf_counter()
         self._history: list[Step] = []
+        self._lumping = lumping
         self._bellman = Bellman.of(problem)
         cost = self._bellman.scaled_cost()
         self._iterate = Iterate(cost, IndependentWitness(self._bellman), math.inf)
         self._certificate: Certificate | None = None  # of the current iterate, if it has been checked
 
+    def on_classes(self) -> _Run:
+        """The same solve on classes of bisimilar states, if that pays; else this one."""
+        lumping = worthwhile(self._problem, self._tol)
+        if lumping is None:
+            return self
+        run = _Run(lumping.small, self._solver, self._tol, self._max_steps, self._on_step, lumping)
+        run._began = self._began
+        return run
+
     def to_the_end(self, guess: Floats | None) -> Status:
         """Step until solved, stalled or out of steps."""
+        if self._lumping is not None:
+            guess = self._lumping.reduced(guess)
         start = None if guess is None else scaled_guess(self._bellman, guess)
         self._accept(self._solver.init(self._bellman, start))
         best, idle = math.inf, 0
@@ -135,7 +153,7 @@ class _Run:
                 witness.value,
                 witness.trees._replace(target=nothing.astype(np.int32), weight=nothing),
             )
-        return Solution(
+        solution = Solution(
             self._problem,
             self._solver.name,
             status,
@@ -145,6 +163,7 @@ class _Run:
             iterate.value,
             self._bellman.scale,
         )
+        return solution if self._lumping is None else self._lumping.lifted(solution, self._bellman)
 
     def _accept(self, iterate: Iterate) -> None:
         self._iterate, self._certificate = iterate, None

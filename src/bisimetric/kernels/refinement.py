@@ -18,48 +18,12 @@ Everything lies in arrays, so a call can stop after any splitter and be taken up
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
 from bisimetric.kernels._compile import kernel
 
 # Entries of `Blocks.counts`.
 BLOCKS, WAITING = range(2)
-
-Integers = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-
-
-class Predecessors(NamedTuple):
-    """The rows by columns: the arcs into state t with action a begin at indptr[t · per_state + a]."""
-
-    indptr: npt.NDArray[np.int64]  # [states · per_state + 1]
-    state: Integers  # [arcs], where an arc comes from
-    probability: Floats  # [arcs], positive
-
-
-class Blocks(NamedTuple):
-    """A partition under refinement, its waiting splitters, and room to work in; all but `counts` have length n."""
-
-    counts: npt.NDArray[np.int64]  # [2], blocks and waiting splitters
-    states: Integers  # block by block
-    place: Integers  # of a state in `states`
-    block: Integers  # of a state
-    first: Integers  # of a block: its states are states[first : end]
-    end: Integers
-    marked: Integers  # of a block: how many of its states, the first ones, have moves into the splitter
-    is_waiting: npt.NDArray[np.bool_]  # of a block
-    waiting: Integers  # a stack of blocks
-    splitter: Integers  # states of the splitter, as it was before it split itself
-    reached: Integers  # states with moves into the splitter
-    hit: Integers  # blocks of those
-    total: Floats  # of a state: its probability of moving into the splitter; zero between splitters
-    order: Integers
-    order_before: Integers
-    key: Floats
-    key_before: Floats
 
 
 @kernel
@@ -105,6 +69,8 @@ def refine(blocks, before, per_state, tol, most_blocks, budget):
                 slot = np.int64(blocks.splitter[k]) * per_state + action
                 for arc in range(before.indptr[slot], before.indptr[slot + 1]):
                     state = before.state[arc]
+                    if blocks.is_alone[state]:
+                        continue
                     if total[state] == 0.0:
                         blocks.reached[reached] = state
                         reached += 1
@@ -166,8 +132,12 @@ def _split(blocks, block, tol):
             blocks.end[part] = k
             for place in range(begin, k):
                 blocks.block[states[place]] = part
+            if k == begin + 1:
+                blocks.is_alone[states[begin]] = True
             begin = k
     blocks.first[block] = begin
+    if end == begin + 1:
+        blocks.is_alone[states[begin]] = True
 
     largest = block
     if not blocks.is_waiting[block]:
