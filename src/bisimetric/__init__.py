@@ -17,10 +17,12 @@ from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._solve import solve
 from bisimetric._version import __version__
+from bisimetric.bisimulation import Aggregation, aggregate, bisimilar_classes, quotient
 from bisimetric.io import load, save
 from bisimetric.solvers import LinearProgram, PolicyIteration, ValueIteration
 
 __all__ = [
+    "Aggregation",
     "Certificate",
     "Coupling",
     "ExactCertificate",
@@ -34,7 +36,9 @@ __all__ = [
     "Step",
     "ValueIteration",
     "__version__",
+    "aggregate",
     "as_chain",
+    "bisimilar_classes",
     "certify",
     "certify_exactly",
     "cost",
@@ -42,6 +46,7 @@ __all__ = [
     "environments",
     "errors",
     "load",
+    "quotient",
     "save",
     "solve",
 ]

@@ -13,7 +13,9 @@ coupling leads only to such pairs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -108,8 +110,17 @@ def a_priori(problem: Problem, bellman: Bellman) -> Certificate:
     return Certificate(problem.cost + 0.5 * (upper - problem.cost), problem.cost.copy(), upper)
 
 
-def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -> Certificate:
-    """What `value` (in the operator's scale) and the witness prove, in the problem's own units."""
+def check(
+    problem: Problem,
+    bellman: Bellman,
+    value: Floats,
+    witness: Witness,
+    provable: npt.NDArray[np.bool_] | None = None,
+) -> Certificate:
+    """What `value` (in the operator's scale) and the witness prove, in the problem's own units.
+
+    `provable`, if given, marks the pairs at which zeros may be looked for.
+    """
     n, m = bellman.shape
     upper, lower = np.empty((n, m)), np.empty((n, m))
 
@@ -144,7 +155,7 @@ def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -
     lower -= down
     upper += up
     np.minimum(upper, bellman.largest_value(), out=upper)
-    zero = _proved_zero(problem, bellman, upper, lower, witness) if marginal_error == 0.0 else None
+    zero = _proved_zero(problem, bellman, upper, lower, witness, provable) if marginal_error == 0.0 else None
     for bound in (estimate, lower, upper):
         bound /= bellman.scale
     if problem.cost.max() < SUBNORMAL_BELOW:
@@ -190,36 +201,54 @@ def _widening(
 
 
 def _proved_zero(
-    problem: Problem, bellman: Bellman, upper: Floats, lower: Floats, witness: Witness
+    problem: Problem,
+    bellman: Bellman,
+    upper: Floats,
+    lower: Floats,
+    witness: Witness,
+    provable: npt.NDArray[np.bool_] | None,
 ) -> npt.NDArray[np.bool_] | None:
     """Pairs at distance exactly zero: free, and coupled only to pairs of the same kind."""
-    small = ZERO_CANDIDATE * float(upper.max()) + 2 * float((upper - lower).max())
-    candidate: npt.NDArray[np.bool_] = (problem.cost == 0.0) & (upper <= small)
+    candidate = may_be_zero(problem, lower, upper)
+    if provable is not None:
+        candidate &= provable
     if not candidate.any():
         return None
-    return led_to_zeros_only(bellman, witness, candidate)
+    return led_inside(candidate, partial(_coupled_pairs, bellman, witness), witness.cells_per_pair)
 
 
-def led_to_zeros_only(bellman: Bellman, witness: Witness, candidate: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Those of the candidate pairs from which the coupling never leads to a pair that is none."""
-    n, m = bellman.shape
+def may_be_zero(problem: Problem, lower: Floats, upper: Floats) -> npt.NDArray[np.bool_]:
+    """Pairs that cost nothing and whose bounds do not tell them from zero; in any scale."""
+    small = ZERO_CANDIDATE * float(upper.max()) + 2 * float((upper - lower).max())
+    candidate: npt.NDArray[np.bool_] = (problem.cost == 0.0) & (upper <= small)
+    return candidate
+
+
+def led_inside(
+    candidate: npt.NDArray[np.bool_],
+    coupled: Callable[[npt.NDArray[np.int64]], tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+    cells_per_pair: int,
+) -> npt.NDArray[np.bool_]:
+    """Those of the candidate pairs from which the coupling never leads to a pair that is none.
+
+    `coupled` says of ascending flat pairs how many successor pairs each has, and which.
+    """
+    n, m = candidate.shape
     pairs = np.flatnonzero(candidate)
-    found = np.zeros((n, m), np.bool_)
-    if not len(pairs):
-        return found
     number = np.full(n * m, len(pairs), np.int32)  # one node for everything outside
     number[pairs] = np.arange(len(pairs))
-    at_once = max(m, CELLS_AT_ONCE // max(witness.cells_per_pair, 1) // m * m)
-    counts, heads = [], []
+    at_once = max(m, CELLS_AT_ONCE // max(cells_per_pair, 1) // m * m)
+    counts, heads = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
     for first in range(0, n * m, at_once):
         inside = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, first + at_once)]
         if len(inside):
-            count, head = _coupled_pairs(bellman, witness, inside)
+            count, head = coupled(inside)
             counts.append(count)
             heads.append(number[head])
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
     arcs = np.concatenate(heads)
     heads.clear()
+    found = np.zeros((n, m), np.bool_)
     found.ravel()[pairs] = ~kernels.check.lead_outside(indptr, arcs)
     return found
 

@@ -18,37 +18,25 @@ No sweep over the full problem is needed. Couplings are lifted when they are loo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._bellman import Bellman
-from bisimetric._certificate import Certificate, led_to_zeros_only
+from bisimetric._certificate import led_inside, may_be_zero
 from bisimetric._chain import MarkovChain
-from bisimetric._lifting import LiftedWitness, side
+from bisimetric._lifting import LiftedWitness, Lump
 from bisimetric._partition import Classes, Moves, first_states, refined
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution
-from bisimetric._stochastic import GRAIN, UNIT_ROUNDOFF, Floats, frozen
+from bisimetric._stochastic import GRAIN, Floats, frozen
 
 FEWEST_PAIRS = 2_500  # of states: smaller problems are solved before their classes are found
 WORTHWHILE = 0.5  # of the pairs, at most, must be left for the quotient to be solved instead
 GRAINS_PER_ENTRY = 4  # of a row: by how much sums that are equal on paper may differ
 SHARE_OF_TOL = 0.05  # of the relative gap asked for: more is not spent on lumping
 COLUMNS_AT_ONCE = 64  # of the cost that are compared
-
-Booleans = npt.NDArray[np.bool_]
-
-
-class Lump(NamedTuple):
-    """A chain whose states are the classes of another."""
-
-    chain: MarkovChain  # rows of the first states; row_error includes what lumping moved
-    classes: Classes  # [n]
-    first: npt.NDArray[np.int64]  # [classes], the first state of each
-    moved: Floats  # [classes], the largest 1-norm between the lumped rows of a class and its first
 
 
 def lump(chain: MarkovChain, classes: Classes) -> Lump:
@@ -87,40 +75,27 @@ class Lumping:
         """A guess of the distances, on classes."""
         return None if guess is None else guess[np.ix_(self.source.first, self.target.first)]
 
-    def lifted(self, solution: Solution, bellman: Bellman) -> Solution:
-        """The full problem's solution from that of the small one, whose operator is `bellman`."""
-        certificate = self._with_honest_zeros(solution, bellman)
-        value, lower, upper, priced = (
-            self._spread(array) for array in (certificate.value, certificate.lower, certificate.upper, solution.priced)
-        )
-        witness = LiftedWitness(
-            solution.witness,
-            solution.priced,
-            self.source.classes,
-            self.target.classes,
-            side(self.full.source, self.source.chain, self.source.classes),
-            side(self.full.target, self.target.chain, self.target.classes),
-        )
-        certificate = replace(certificate, value=value, lower=lower, upper=upper)
+    @property
+    def provable(self) -> npt.NDArray[np.bool_] | None:
+        """Pairs of classes where lumping moved nothing; zeros are about rows as stored. None if that is all pairs."""
+        exact: npt.NDArray[np.bool_] = np.logical_and.outer(self.source.moved == 0.0, self.target.moved == 0.0)
+        if self.small.stop is not None:
+            exact |= self.small.stop
+        return None if exact.all() else exact
+
+    def lifted(self, solution: Solution) -> Solution:
+        """The full problem's solution from that of the small one."""
+        old = solution.certificate
+        value, lower, upper, priced = map(self._spread, (old.value, old.lower, old.upper, solution.priced))
+        witness = LiftedWitness.of(solution.witness, solution.priced, self.full, self.source, self.target)
+        if self.provable is not None:
+            zero = led_inside(may_be_zero(self.full, lower, upper), witness.coupled, witness.cells_per_pair)
+            value[zero] = lower[zero] = upper[zero] = 0.0
+        certificate = replace(old, value=value, lower=lower, upper=upper)
         return replace(solution, problem=self.full, certificate=certificate, witness=witness, priced=priced)
 
     def _spread(self, array: Floats) -> Floats:
         return array[np.ix_(self.source.classes, self.target.classes)]
-
-    def _with_honest_zeros(self, solution: Solution, bellman: Bellman) -> Certificate:
-        """Zeros are proved for rows as stored, so on the full problem only where lumping moved nothing."""
-        certificate, stop = solution.certificate, self.small.stop
-        moved = self.source.moved[:, None] + self.target.moved
-        zero = certificate.upper == 0.0
-        doubtful = zero & (moved > 0.0) if stop is None else zero & (moved > 0.0) & ~stop
-        if not doubtful.any():
-            return certificate
-        proved = led_to_zeros_only(bellman, solution.witness, zero & ~doubtful)
-        discount, upper = self.full.discount, certificate.upper.copy()
-        error = float(self.source.chain.row_error.max() + self.target.chain.row_error.max())
-        reach = discount / (1.0 - discount) * 0.5 * error * float(upper.max())
-        upper[zero & ~proved] = reach * (1.0 + 16 * UNIT_ROUNDOFF)
-        return replace(certificate, upper=upper)
 
 
 def worthwhile(problem: Problem, tol: float) -> Lumping | None:
@@ -129,7 +104,7 @@ def worthwhile(problem: Problem, tol: float) -> Lumping | None:
     if n * m < FEWEST_PAIRS:
         return None
     most = int(WORTHWHILE * n * m)
-    tables = [problem.cost] if problem.stop is None else [problem.cost, problem.stop]
+    tables: list[npt.NDArray[Any]] = [problem.cost] if problem.stop is None else [problem.cost, problem.stop]
     groups_x = _equal_rows(tables)
     groups_y = _equal_rows([table.T for table in tables])
     kinds = int(groups_x.max() + 1), int(groups_y.max() + 1)
@@ -175,7 +150,7 @@ def _classes(chain: MarkovChain, groups: Classes, most: int) -> Classes | None:
     return refined(Moves(rows.indptr, rows.indices, rows.data), groups, tol, most)
 
 
-def _equal_rows(tables: list[npt.NDArray[np.float64] | Booleans]) -> Classes:
+def _equal_rows(tables: list[npt.NDArray[Any]]) -> Classes:
     """Groups of states whose rows are equal in all tables, bit by bit; a few columns at a time."""
     n = len(tables[0])
     groups = [0] * n

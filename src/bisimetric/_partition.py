@@ -111,7 +111,8 @@ def numbered(groups: npt.NDArray[Any]) -> Classes:
     first = first_states(groups)
     number = np.empty(len(first), np.int64)
     number[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return number[groups]
+    classes: Classes = number[groups]
+    return classes
 
 
 def first_states(groups: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

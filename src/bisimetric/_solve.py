@@ -140,7 +140,7 @@ class _Run:
         if math.isinf(iterate.gap):  # interrupted before the first sweep was over
             self._certificate = a_priori(self._problem, self._bellman)
         if self._certificate is None:
-            self._certificate = check(self._problem, self._bellman, iterate.value, iterate.witness)
+            self._certificate = self._checked()
         # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is
         # void.
         estimate = None if status is Status.INTERRUPTED else iterate.estimate()
@@ -163,7 +163,7 @@ class _Run:
             iterate.value,
             self._bellman.scale,
         )
-        return solution if self._lumping is None else self._lumping.lifted(solution, self._bellman)
+        return solution if self._lumping is None else self._lumping.lifted(solution)
 
     def _accept(self, iterate: Iterate) -> None:
         self._iterate, self._certificate = iterate, None
@@ -174,8 +174,12 @@ class _Run:
             self._on_step(step)
 
     def _certified(self) -> bool:
-        self._certificate = check(self._problem, self._bellman, self._iterate.value, self._iterate.witness)
+        self._certificate = self._checked()
         return self._certificate.relative_gap <= self._tol
+
+    def _checked(self) -> Certificate:
+        provable = None if self._lumping is None else self._lumping.provable
+        return check(self._problem, self._bellman, self._iterate.value, self._iterate.witness, provable)
 
 
 def _solution_without_solver(problem: Problem, solver: Solver[Any]) -> Solution:
