@@ -65,7 +65,7 @@ def refined(moves: Moves, initial: Classes, tol: float, most: int | None = None)
         blocks.is_waiting[:found] = True
         while blocks.counts[refinement.WAITING] and blocks.counts[refinement.BLOCKS] <= most:
             refinement.refine(blocks, before, moves.per_state, float(tol), most, ARCS_AT_ONCE)
-    return numbered(blocks.block) if found <= most else None
+    return numbered(blocks.block) if blocks.counts[refinement.BLOCKS] <= most else None
 
 
 def _blocks(initial: Classes) -> Blocks:

@@ -53,7 +53,7 @@ class Problem:
                 raise InvalidProblem(
                     f"{role} is a {type(chain).__name__}, expected a MarkovChain; as_chain(...) makes one"
                 )
-        gamma = _checked_discount(discount)
+        gamma = checked_discount(discount)
         shape = (source.n_states, target.n_states)
         _memory.require(
             BYTES_PER_PAIR * shape[0] * shape[1],
@@ -90,7 +90,8 @@ class Problem:
         return f"<code>{escape(repr(self))}</code>"
 
 
-def _checked_discount(discount: object) -> float:
+def checked_discount(discount: object) -> float:
+    """The discount as a float in [0, 1)."""
     array = np.asarray(discount) if is_scalar(discount) else np.zeros(0)
     if array.ndim != 0 or array.dtype.kind not in "iuf":
         raise InvalidProblem(f"discount is {discount!r}, expected one real number in [0, 1)")
