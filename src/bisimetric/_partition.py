@@ -65,6 +65,8 @@ def refined(moves: Moves, initial: Classes, tol: float, most: int | None = None)
         blocks.is_waiting[:found] = True
         while blocks.counts[refinement.WAITING] and blocks.counts[refinement.BLOCKS] <= most:
             refinement.refine(blocks, before, moves.per_state, float(tol), most, ARCS_AT_ONCE)
+        if not blocks.counts[refinement.UNEQUAL]:
+            break
     return numbered(blocks.block) if blocks.counts[refinement.BLOCKS] <= most else None
 
 
@@ -85,7 +87,7 @@ def _blocks(initial: Classes) -> Blocks:
     end[: len(ends)] = ends
     first[1 : len(ends)] = ends[:-1]
     return Blocks(
-        counts=np.array([len(ends), 0], np.int64),
+        counts=np.array([len(ends), 0, 0], np.int64),
         states=states,
         place=place,
         block=initial.astype(np.int32),

@@ -165,7 +165,8 @@ STATES_HELP = f"""Print which states of a chain behave alike, and which are clos
 
 States are bisimilar if they agree in reward and label and move alike into every class of such states, up to 1e-12 in
 every probability. Distances are those of the bisimulation metric: differences of rewards (of labels, if there are no
-rewards), discounted and multiplied by 1-γ, under the best coupling.
+rewards), discounted and multiplied by 1-γ, under the best coupling. So classes that differ in labels alone are at
+distance zero if there are rewards.
 
 \b
 Examples:

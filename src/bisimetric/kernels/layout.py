@@ -72,7 +72,7 @@ class Predecessors(NamedTuple):
 class Blocks(NamedTuple):
     """A partition under refinement, its waiting splitters, and room to work in; all but `counts` have length n."""
 
-    counts: npt.NDArray[np.int64]  # [2], blocks and waiting splitters
+    counts: npt.NDArray[np.int64]  # [3], blocks, waiting splitters, and whether different sums have passed for equal
     states: npt.NDArray[np.int32]  # block by block
     place: npt.NDArray[np.int32]  # of a state in `states`
     block: npt.NDArray[np.int32]  # of a state

@@ -8,9 +8,9 @@ most half the size it had before, and of the sums of one block all but the most 
 splitters together take O(arcs · log n) (Paige & Tarjan 1987; Valmari & Franceschinis 2010).
 
 Equal means here: sorted, with no gap above `tol` between neighbours. Sums that are equal in this sense need not stay so
-when their differences are taken, so the caller starts further rounds with all blocks as splitters until a round splits
-nothing; where sums are exact or differ by more than rounding, that is the second round. Every split adds a block and
-there are at most n, so the rounds end.
+when their differences are taken. Probabilities are multiples of 2⁻⁵², so sums are exact; but once different numbers have
+passed for equal (counts[UNEQUAL]), the caller starts further rounds with all blocks as splitters until a round splits
+nothing. Every split adds a block and there are at most n, so the rounds end; the second is usually the last.
 
 A state may own several rows, one per action; `per_state` says how many, and states of a class agree in each of them.
 Everything lies in arrays, so a call can stop after any splitter and be taken up again.
@@ -23,7 +23,7 @@ import numpy as np
 from bisimetric.kernels._compile import kernel
 
 # Entries of `Blocks.counts`.
-BLOCKS, WAITING = range(2)
+BLOCKS, WAITING, UNEQUAL = range(3)
 
 
 @kernel
@@ -117,6 +117,8 @@ def _split(blocks, block, tol):
         highest = max(highest, total[states[k]])
         lowest = min(lowest, total[states[k]])
     if highest - lowest <= tol:
+        if highest > lowest:
+            counts[UNEQUAL] = 1
         return
     _sort(blocks, first, middle)
 
@@ -135,6 +137,8 @@ def _split(blocks, block, tol):
             if k == begin + 1:
                 blocks.is_alone[states[begin]] = True
             begin = k
+        elif total[states[k - 1]] > after:
+            counts[UNEQUAL] = 1
     blocks.first[block] = begin
     if end == begin + 1:
         blocks.is_alone[states[begin]] = True
