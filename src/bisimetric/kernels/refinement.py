@@ -8,9 +8,9 @@ most half the size it had before, and of the sums of one block all but the most 
 splitters together take O(arcs · log n) (Paige & Tarjan 1987; Valmari & Franceschinis 2010).
 
 Equal means here: sorted, with no gap above `tol` between neighbours. Sums that are equal in this sense need not stay so
-when their differences are taken. Probabilities are multiples of 2⁻⁵², so sums are exact; but once different numbers have
-passed for equal (counts[UNEQUAL]), the caller starts further rounds with all blocks as splitters until a round splits
-nothing. Every split adds a block and there are at most n, so the rounds end; the second is usually the last.
+when their differences are taken. Probabilities are multiples of 2⁻⁵², so sums are exact; but once different numbers
+have passed for equal (counts[UNEQUAL]), the caller starts further rounds with all blocks as splitters until a round
+splits nothing. Every split adds a block and there are at most n, so the rounds end; the second is usually the last.
 
 A state may own several rows, one per action; `per_state` says how many, and states of a class agree in each of them.
 Everything lies in arrays, so a call can stop after any splitter and be taken up again.
