@@ -167,7 +167,7 @@ def _wait(blocks, block):
 def _sort(blocks, first, end):
     """Sort states[first : end] by their sums, largest first; those with the most frequent sum are not compared."""
     states, total, order, key = blocks.states, blocks.total, blocks.order, blocks.key
-    frequent, lead = total[states[first]], 0  # if a value has a majority, it is this one (Boyer & Moore 1981)
+    frequent, lead = total[states[first]], 0  # if a value has a majority, it is this one (Boyer & Moore 1991)
     for k in range(first, end):
         if total[states[k]] == frequent:
             lead += 1
