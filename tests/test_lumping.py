@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
@@ -204,6 +205,16 @@ def test_where_it_does_not_pay():
     assert worthwhile(bm.Problem(ROOMS, ROOMS, discount=1 - 1e-12), 1e-9) is not None  # lumps exactly
 
 
+def test_a_chain_against_itself_stays_one():
+    """One small chain on both sides; two if the cost treats the sides differently."""
+    both = worthwhile(bm.Problem(ROOMS, ROOMS, discount=0.9), 1e-9).small
+    assert both.source is both.target
+    cost = np.abs(np.subtract.outer(ROOMS.reward, ROOMS.reward))
+    cost[0] += 1.0
+    apart = worthwhile(bm.Problem(ROOMS, ROOMS, discount=0.9, cost=cost), 1e-9).small
+    assert apart.source.n_states > apart.target.n_states
+
+
 def test_rough_classes_are_refused(monkeypatch):
     """An error of lumping that would eat the tolerance is not taken on."""
     monkeypatch.setattr(_lumping, "FEWEST_PAIRS", 1)
@@ -254,3 +265,19 @@ def test_interrupts(phase, monkeypatch, rooms):
 
 def _interrupt(*_):
     raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+@settings(max_examples=600)
+@given(st.data())
+def test_long_search(data):
+    """Copies, once more, with the file format's proof on top."""
+    problem, base, here = data.draw(copied_problems(max_states=4))
+    plain, solution = bm.solve(base), solved_on_classes(problem)
+    slack = 1e-12 * plain.upper.max()
+    assert (solution.lower <= plain.upper[here] + slack).all()
+    assert (plain.lower[here] <= solution.upper + slack).all()
+    test_copies_are_at_zero.hypothesis.inner_test(data)
+    with tempfile.TemporaryDirectory() as folder:
+        solution.save(f"{folder}/solution.npz")
+        np.testing.assert_array_equal(bm.load(f"{folder}/solution.npz").value, solution.value)

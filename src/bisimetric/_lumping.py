@@ -119,7 +119,8 @@ def worthwhile(problem: Problem, tol: float) -> Lumping | None:
         classes_y = _classes(problem.target, groups_y, most // int(classes_x.max() + 1))
     if classes_y is None:
         return None
-    source, target = lump(_bare(problem.source), classes_x), lump(_bare(problem.target), classes_y)
+    source = lump(_bare(problem.source), classes_x)
+    target = source if classes_y is classes_x else lump(_bare(problem.target), classes_y)
     moved = float(source.moved.max() + target.moved.max())
     if problem.discount / (1.0 - problem.discount) * moved > SHARE_OF_TOL * tol:
         return None

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
@@ -137,3 +137,14 @@ def test_bad_models():
         bm.aggregate("four-rooms:p1", n_states=1, discount=0.9)
     with pytest.raises(InvalidProblem, match="discount is 1"):
         bm.aggregate(CHAIN, n_states=1, discount=1.0)
+
+
+@pytest.mark.slow
+@settings(max_examples=1500)
+@given(st.data())
+def test_long_search(data):
+    """Bounds on chains of up to eight states, with tiny probabilities and discounts near one."""
+    chain = data.draw(strategies.chains(max_states=8, reward=True))
+    n_states = data.draw(st.integers(1, chain.n_states))
+    check = test_bounds_always_hold.hypothesis.inner_test
+    check(chain, data.draw(strategies.discounts), {"n_states": n_states})

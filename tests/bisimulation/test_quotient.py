@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
@@ -89,3 +89,12 @@ def test_bad_models():
         bm.quotient(bm.MarkovChain(np.eye(2)))
     with pytest.raises(InvalidChain, match="as_chain"):
         bm.quotient("four-rooms:p1")
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@given(st.data())
+def test_long_search(data):
+    """The two laws above, on more chains."""
+    test_quotient_of_a_quotient.hypothesis.inner_test(data)
+    test_copies_merge.hypothesis.inner_test(data)
