@@ -51,10 +51,10 @@ def refined(moves: Moves, initial: Classes, tol: float, most: int | None = None)
         "take a part of the model",
     )
     refinement = kernels.refinement
-    before = Predecessors(
-        *refinement.predecessors(
-            moves.indptr.astype(np.int64), moves.indices.astype(np.int32), moves.data.copy(), moves.per_state, n_states
-        )
+    arcs = len(moves.data)
+    before = Predecessors(np.empty(n_states * moves.per_state + 1, np.int64), np.empty(arcs, np.int32), np.empty(arcs))
+    refinement.transpose(
+        moves.indptr.astype(np.int64), moves.indices.astype(np.int32), moves.data.copy(), moves.per_state, before
     )
     blocks = _blocks(initial)
     found = 0

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bisimetric.kernels._compile import kernel
+from bisimetric.kernels._compile import kernel, part
 
 
 @kernel
@@ -81,7 +81,7 @@ def lift(sources, targets, class_x, class_y, source, target, small, value, out):
     return cells
 
 
-@kernel
+@part
 def _longest(indptr, rows):
     """The most entries that one of the rows has."""
     longest = 0
@@ -90,7 +90,7 @@ def _longest(indptr, rows):
     return longest
 
 
-@kernel
+@part
 def _ranges(side, state, of_class, begin, end):
     """Where the entries of each class of the quotient's row begin and end among a row's sorted entries."""
     at = side.indptr[state]
@@ -106,7 +106,7 @@ def _ranges(side, state, of_class, begin, end):
         end[k] = i
 
 
-@kernel
+@part
 def _lift_potential(X, y, Y, source, target, small, pair, value, out):
     """g of a state is that of its class; a class that the quotient's row lacks gets the largest g that changes no f."""
     Y_at, Y_end = target.small_indptr[Y], target.small_indptr[Y + 1]

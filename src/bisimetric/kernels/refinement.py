@@ -20,34 +20,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from bisimetric.kernels._compile import kernel
+from bisimetric.kernels._compile import kernel, part
 
 # Entries of `Blocks.counts`.
 BLOCKS, WAITING, UNEQUAL = range(3)
 
 
 @kernel
-def predecessors(indptr, indices, data, per_state, n_states):
-    """The transposed rows; row number s · per_state + a belongs to state s."""
-    start = np.zeros(n_states * per_state + 1, np.int64)
+def transpose(indptr, indices, data, per_state, before):
+    """Fill `before` with the rows by columns; row number s · per_state + a belongs to state s."""
+    start = before.indptr
+    start[:] = 0
     rows = len(indptr) - 1
     for row in range(rows):
         action = row % per_state
         for arc in range(indptr[row], indptr[row + 1]):
-            start[indices[arc] * per_state + action + 1] += 1
-    for slot in range(n_states * per_state):
+            start[np.int64(indices[arc]) * per_state + action + 1] += 1
+    for slot in range(len(start) - 1):
         start[slot + 1] += start[slot]
-    state = np.empty(len(indices), np.int32)
-    probability = np.empty(len(indices))
     filled = start[:-1].copy()
     for row in range(rows):
         action = row % per_state
         for arc in range(indptr[row], indptr[row + 1]):
-            slot = indices[arc] * per_state + action
-            state[filled[slot]] = row // per_state
-            probability[filled[slot]] = data[arc]
+            slot = np.int64(indices[arc]) * per_state + action
+            before.state[filled[slot]] = row // per_state
+            before.probability[filled[slot]] = data[arc]
             filled[slot] += 1
-    return start, state, probability
 
 
 @kernel
@@ -83,7 +81,7 @@ def refine(blocks, before, per_state, tol, most_blocks, budget):
                 total[blocks.reached[k]] = 0.0
 
 
-@kernel
+@part
 def _mark(blocks, reached):
     """Move the reached states to the front of their blocks; how many blocks have such states."""
     hit = 0
@@ -104,7 +102,7 @@ def _mark(blocks, reached):
     return hit
 
 
-@kernel
+@part
 def _split(blocks, block, tol):
     """Cut a block where its states' sums, sorted, have gaps; states that are not marked have the sum zero."""
     counts, states, total = blocks.counts, blocks.states, blocks.total
@@ -155,7 +153,7 @@ def _split(blocks, block, tol):
             _wait(blocks, part)
 
 
-@kernel
+@part
 def _wait(blocks, block):
     """Another splitter."""
     blocks.is_waiting[block] = True
@@ -163,7 +161,7 @@ def _wait(blocks, block):
     blocks.counts[WAITING] += 1
 
 
-@kernel
+@part
 def _sort(blocks, first, end):
     """Sort states[first : end] by their sums, largest first; those with the most frequent sum are not compared."""
     states, total, order, key = blocks.states, blocks.total, blocks.order, blocks.key
@@ -202,7 +200,7 @@ def _sort(blocks, first, end):
         blocks.place[states[k]] = k
 
 
-@kernel
+@part
 def _merge_sort(blocks, size):
     """Sort order[:size] by key[:size], largest first, ties in their order; bottom up, no recursion."""
     order, key, order_before, key_before = blocks.order, blocks.key, blocks.order_before, blocks.key_before
