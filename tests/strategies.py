@@ -184,3 +184,28 @@ def guesses(draw, problem):
     entries = st.floats(0.0, 1.0) if kind == "inside" else st.floats(allow_nan=False, allow_infinity=False)
     values = np.array(draw(st.lists(entries, min_size=n * m, max_size=n * m))).reshape(n, m)
     return values * reach if kind == "inside" else values
+
+
+# ------------------------------------------------------------------ copies of states
+
+
+@st.composite
+def with_copies(draw, chain, *, max_copies=3, exact=None):
+    """A chain in which every state stands for one of `chain`, and which: [(chain, owners)].
+
+    Exactly: a copy sends all its mass for a state to one of that state's copies. Otherwise it spreads it evenly, which
+    rounds.
+    """
+    n = chain.n_states
+    counts = draw(st.lists(st.integers(1, max_copies), min_size=n, max_size=n))
+    owners = np.array(draw(st.permutations(np.repeat(np.arange(n), counts).tolist())))
+    exact = draw(st.booleans()) if exact is None else exact
+    given_rows = chain.transitions.toarray()
+    matrix = np.zeros((len(owners), len(owners)))
+    for s, owner in enumerate(owners):
+        for state in range(n):
+            copies = np.flatnonzero(owners == state)
+            to = [draw(st.sampled_from(copies.tolist()))] if exact else copies
+            matrix[s, to] += given_rows[owner, state] / len(to)
+    reward = None if chain.reward is None else chain.reward[owners]
+    return bm.MarkovChain(matrix, reward=reward), owners

@@ -619,4 +619,4 @@ def test_a_small_container(monkeypatch, tmp_path):
     monkeypatch.setattr(_memory, "_CGROUP", tmp_path / "cgroup")
     chains = [bm.environments.random_sparse_chain(100, 4, seed=k) for k in range(2)]
     with pytest.raises(NotEnoughMemory, match=r"solving 100 x 100 state pairs needs about .* MB, available are 500 kB"):
-        bm.solve(bm.Problem(*chains, discount=0.9, cost=np.ones((100, 100))))
+        bm.solve(bm.Problem(*chains, discount=0.9, cost=np.ones((100, 100))), quotient=False)

@@ -20,6 +20,7 @@ from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._solve import solve
 from bisimetric._version import __version__
+from bisimetric.bisimulation import Aggregation, aggregate, bisimilar_classes, quotient
 from bisimetric.bisimulation.metric import bisimilarity_distance, bisimulation_metric
 from bisimetric.bisimulation.mico import mico
 from bisimetric.io import load, save
@@ -27,6 +28,7 @@ from bisimetric.solvers import LinearProgram, PolicyIteration, ValueIteration
 
 __all__ = [
     "MDP",
+    "Aggregation",
     "Certificate",
     "Coupling",
     "ExactCertificate",
@@ -42,8 +44,10 @@ __all__ = [
     "Step",
     "ValueIteration",
     "__version__",
+    "aggregate",
     "as_chain",
     "as_mdp",
+    "bisimilar_classes",
     "bisimilarity_distance",
     "bisimulation_metric",
     "certify",
@@ -54,6 +58,7 @@ __all__ = [
     "errors",
     "load",
     "mico",
+    "quotient",
     "save",
     "solve",
 ]

@@ -13,8 +13,9 @@ coupling leads only to such pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -133,16 +134,30 @@ class Operator(Protocol):
     def largest_value(self) -> float: ...
 
 
-def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -> Certificate:
-    """What `value` (in the operator's scale) and the witness prove, in the problem's own units."""
+def check(
+    problem: Problem,
+    bellman: Bellman,
+    value: Floats,
+    witness: Witness,
+    provable: npt.NDArray[np.bool_] | None = None,
+) -> Certificate:
+    """What `value` (in the operator's scale) and the witness prove, in the problem's own units.
+
+    `provable`, if given, marks the pairs at which zeros may be looked for.
+    """
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
     once = applied(bellman, value, witness, rows)
     if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
         once = once._replace(lowest=min(once.lowest, 0.0), highest=max(once.highest, 0.0))
 
     def proved_zero(lower: Floats, upper: Floats) -> npt.NDArray[np.bool_] | None:
+        candidate = zero_candidates(bellman.cost, upper, lower)
+        if provable is not None:
+            candidate &= provable
+        if once.errors.marginal > 0.0 or not candidate.any():
+            return None
         everywhere = witness.by_states() if isinstance(witness, TreeWitness) else witness
-        return _proved_zero(bellman, upper, lower, everywhere) if once.errors.marginal == 0.0 else None
+        return led_inside(candidate, partial(_coupled_pairs, bellman, everywhere), everywhere.cells_per_pair)
 
     return interval(bellman, value, once, proved_zero, bellman.stop if bellman.stop.size else None)
 
@@ -219,19 +234,29 @@ def zero_candidates(cost: Floats, upper: Floats, lower: Floats) -> npt.NDArray[n
     return candidate
 
 
-def _proved_zero(bellman: Bellman, upper: Floats, lower: Floats, witness: Witness) -> npt.NDArray[np.bool_] | None:
-    """Pairs at distance exactly zero: free, and coupled only to pairs of the same kind."""
-    n, m = bellman.shape
-    candidate = zero_candidates(bellman.cost, upper, lower)
-    if not candidate.any():
-        return None
+def led_inside(
+    candidate: npt.NDArray[np.bool_],
+    coupled: Callable[[npt.NDArray[np.int64]], tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+    cells_per_pair: int,
+) -> npt.NDArray[np.bool_]:
+    """Those of the candidate pairs from which the coupling never leads to a pair that is none.
+
+    `coupled` says of ascending flat pairs how many successor pairs each has, and which.
+    """
     pairs = np.flatnonzero(candidate)
-    number = np.full(n * m, len(pairs), np.int32)  # one node for everything outside
+    number = np.full(candidate.size, len(pairs), np.int32)  # one node for everything outside
     number[pairs] = np.arange(len(pairs))
-    counts, arcs = coupled_pairs(bellman, witness, pairs, lambda heads: number[heads])
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    candidate.ravel()[pairs] = ~kernels.check.lead_outside(indptr, arcs)
-    return candidate
+    counts, heads = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+    for some in _few_at_once(pairs, candidate.shape, cells_per_pair):
+        count, head = coupled(some)
+        counts.append(count)
+        heads.append(number[head])
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
+    arcs = np.concatenate(heads)
+    heads.clear()
+    found = np.zeros(candidate.shape, np.bool_)
+    found.ravel()[pairs] = ~kernels.check.lead_outside(indptr, arcs)
+    return found
 
 
 def coupled_pairs(
@@ -241,16 +266,24 @@ def coupled_pairs(
     named: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int32]],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """How many successor pairs the coupling has at each of the ascending `pairs`, and what those are called."""
-    size, m = bellman.cost.size, bellman.shape[1]
-    at_once = max(m, CELLS_AT_ONCE // max(witness.cells_per_pair, 1) // m * m)
     counts, names = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+    for some in _few_at_once(pairs, bellman.shape, witness.cells_per_pair):
+        count, heads = _coupled_pairs(bellman, witness, some)
+        counts.append(count)
+        names.append(named(heads))
+    return np.concatenate(counts), np.concatenate(names)
+
+
+def _few_at_once(
+    pairs: npt.NDArray[np.int64], shape: tuple[int, ...], cells_per_pair: int
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Ascending flat pairs in parts whose cells fit into memory."""
+    size, m = shape[0] * shape[1], shape[1]
+    at_once = max(m, CELLS_AT_ONCE // max(cells_per_pair, 1) // m * m)
     for first in range(0, size, at_once):
         inside = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, first + at_once)]
         if len(inside):
-            count, heads = _coupled_pairs(bellman, witness, inside)
-            counts.append(count)
-            names.append(named(heads))
-    return np.concatenate(counts), np.concatenate(names)
+            yield inside
 
 
 def _coupled_pairs(

@@ -36,20 +36,22 @@ def solve(
     initial: npt.ArrayLike | Solution | None = None,
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
+    quotient: bool = True,
 ) -> Solution:
     """Solve a problem to a certified relative gap of `tol`.
 
     None stands for the solver's own default. An explicit `tol` that is missed raises `ToleranceNotReached`,
     Ctrl-C raises `SolveInterrupted`; both carry the certified solution, and with throw=False it is returned
     with its status instead. `initial` is a guess of the distances, or the solution of a similar problem.
-    `on_step` is called after every step.
+    `on_step` is called after every step. Where bisimilar states at least halve the work, classes of them are solved
+    instead of states; quotient=False prevents that.
     """
     if not isinstance(problem, Problem):
         raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem; distance(...) makes one")
     goal = _checked_tol(tol, solver)
     limit = _checked_max_steps(max_steps, solver)
     guess = _checked_initial(initial, problem)
-    task = ChainTask(problem, open_pairs=solver.open_pairs)
+    task = ChainTask(problem, open_pairs=solver.open_pairs, quotient=quotient)
     return _driven(task, _Options(solver, goal, limit, on_step, throw, tol is not None), guess)
 
 
@@ -83,6 +85,7 @@ def _driven(task: Task[AnyAnswer], options: _Options, guess: Floats | None = Non
         return task.immediate(options.solver.name)
     run = _Run(task, options)
     try:
+        run = run.on_classes()
         status = run.to_the_end(guess)
         solution = run.solution(status)
     except KeyboardInterrupt:
@@ -113,6 +116,15 @@ class _Run(Generic[AnyAnswer]):
         self._history: list[Step] = []
         self._iterate: Iterate | None = None  # before the first sweep is over
         self._certificate: Certificate | None = None  # of the current iterate, if it has been checked
+
+    def on_classes(self) -> _Run[AnyAnswer]:
+        """The same run with classes of bisimilar states, if that pays; else this one."""
+        task = self._task.on_classes(self._options.tol)
+        if task is self._task:
+            return self
+        run = _Run(task, self._options)
+        run._began = self._began
+        return run
 
     def to_the_end(self, guess: Floats | None) -> Status:
         """Step until solved, stalled or out of steps."""

@@ -5,7 +5,11 @@ There are two kinds of question, a problem (two chains) and a game (two decision
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from bisimetric import _certificate, _game_certificate
 from bisimetric._bellman import Bellman
@@ -15,6 +19,7 @@ from bisimetric._game import Game
 from bisimetric._game_bellman import GameBellman
 from bisimetric._game_certificate import GameWitness
 from bisimetric._game_solution import MDPSolution
+from bisimetric._lumping import Lumping, worthwhile
 from bisimetric._problem import Problem
 from bisimetric._solution import Answer, Solution, Status, Step
 from bisimetric._stochastic import Floats
@@ -31,6 +36,10 @@ class Task(Protocol[AnswerGiven]):
     @property
     def bellman(self) -> Any:
         """The operator that solvers work with."""
+        ...
+
+    def on_classes(self, tol: float) -> Task[AnswerGiven]:
+        """The same question with classes of bisimilar states, if that pays; else this one."""
         ...
 
     def start(self, guess: Floats | None) -> Floats | None:
@@ -63,10 +72,30 @@ class Task(Protocol[AnswerGiven]):
 class ChainTask:
     """The distances between the states of two chains."""
 
-    def __init__(self, problem: Problem, *, open_pairs: bool) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        open_pairs: bool,
+        quotient: bool = False,
+        provable: npt.NDArray[np.bool_] | None = None,
+    ) -> None:
         self._problem = problem
-        bellman = Bellman.of(problem)
-        self.bellman = bellman.on_open_pairs(problem) if open_pairs and not self.is_immediate() else bellman
+        self._open_pairs = open_pairs
+        self._quotient = quotient
+        self._provable = provable  # where zeros may be looked for
+
+    @cached_property
+    def bellman(self) -> Bellman:
+        bellman = Bellman.of(self._problem)
+        return bellman.on_open_pairs(self._problem) if self._open_pairs and not self.is_immediate() else bellman
+
+    def on_classes(self, tol: float) -> ChainTask | ClassTask:
+        lumping = worthwhile(self._problem, tol) if self._quotient else None
+        if lumping is None:
+            return self
+        small = ChainTask(lumping.small, open_pairs=self._open_pairs, provable=lumping.provable)
+        return ClassTask(lumping, small)
 
     def start(self, guess: Floats | None) -> Floats | None:
         return None if guess is None else _certificate.scaled_guess(self.bellman, guess)
@@ -83,7 +112,7 @@ class ChainTask:
         return _certificate.a_priori(self._problem, self.bellman)
 
     def check(self, iterate: Iterate) -> Certificate:
-        return _certificate.check(self._problem, self.bellman, iterate.value, iterate.witness)
+        return _certificate.check(self._problem, self.bellman, iterate.value, iterate.witness, self._provable)
 
     def answer(
         self, solver: str, status: Status, history: tuple[Step, ...], certificate: Certificate, iterate: Iterate | None
@@ -98,12 +127,50 @@ class ChainTask:
         return Solution(self._problem, solver, status, history, certificate, held, iterate.value, scale)
 
 
+class ClassTask:
+    """The distances between the classes of bisimilar states of two chains, which are those between the states."""
+
+    def __init__(self, lumping: Lumping, small: ChainTask) -> None:
+        self._lumping = lumping
+        self._small = small
+
+    @property
+    def bellman(self) -> Bellman:
+        return self._small.bellman
+
+    def on_classes(self, tol: float) -> ClassTask:
+        return self
+
+    def start(self, guess: Floats | None) -> Floats | None:
+        return self._small.start(self._lumping.reduced(guess))
+
+    def is_immediate(self) -> bool:
+        return self._small.is_immediate()
+
+    def immediate(self, solver: str) -> Solution:
+        return self._lumping.lifted(self._small.immediate(solver))
+
+    def a_priori(self) -> Certificate:
+        return self._small.a_priori()
+
+    def check(self, iterate: Iterate) -> Certificate:
+        return self._small.check(iterate)
+
+    def answer(
+        self, solver: str, status: Status, history: tuple[Step, ...], certificate: Certificate, iterate: Iterate | None
+    ) -> Solution:
+        return self._lumping.lifted(self._small.answer(solver, status, history, certificate, iterate))
+
+
 class GameTask:
     """The distances between the states of two decision processes."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
         self.bellman = GameBellman.of(game)
+
+    def on_classes(self, tol: float) -> GameTask:
+        return self
 
     def start(self, guess: Floats | None) -> None:
         return None

@@ -1,1 +1,7 @@
-"""Bisimulation: which states behave alike, how far others are from that, and smaller models."""
+"""Which states behave alike: classes, quotients, and approximate ones with a guarantee."""
+
+from bisimetric.bisimulation.aggregation import Aggregation, aggregate
+from bisimetric.bisimulation.classes import bisimilar_classes
+from bisimetric.bisimulation.quotient import quotient
+
+__all__ = ["Aggregation", "aggregate", "bisimilar_classes", "quotient"]

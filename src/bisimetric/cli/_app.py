@@ -25,6 +25,9 @@ EXAMPLES = """\b
 Examples:
   bisimetric distance four-rooms:p1 four-rooms:p0 --discount 0.95
   bisimetric distance mine.json theirs.json --discount 0.9 --json
+  bisimetric states four-rooms:side=20,goal=all
+  bisimetric quotient mine.json -o small.json
+  bisimetric aggregate mine.json --epsilon 0.05 -o small.json
   bisimetric environments
   bisimetric solvers"""
 
@@ -140,6 +143,106 @@ def distance(
         source, target, discount, cost, start, normalised, solver, tol, max_steps, as_json, save, fail_above
     )
     return partial(run, request)
+
+
+MODEL = "A built-in name or a chain file."
+Model = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL)]
+Discount = Annotated[float, typer.Option(metavar="G", help="Discount factor γ, 0 ≤ γ < 1.")]
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the small chain to FILE, .npz or .json.")
+]
+USUAL_DISCOUNT = 0.95
+
+REDUCTION_KEYS = """\b
+Keys of --json:
+  model, states, transitions           as given, and how many
+  classes, class_transitions           of the small chain
+  class_names                          the name of each class: its first state
+  map                                  the class of every state
+  seconds, memory_bytes                {cpu, wall}; peak memory"""
+
+STATES_HELP = f"""Print which states of a chain behave alike, and which are closest and farthest.
+
+States are bisimilar if they agree in reward and label and move alike into every class of such states, up to 1e-12 in
+every probability. Distances are those of the bisimulation metric: differences of rewards (of labels, if there are no
+rewards), discounted and multiplied by 1-γ, under the best coupling. So classes that differ in labels alone are at
+distance zero if there are rewards.
+
+\b
+Examples:
+  bisimetric states four-rooms:side=20,goal=all
+  bisimetric states mine.json --discount 0.99 --json
+
+{REDUCTION_KEYS}
+  discount, cost                       cost: reward or labels
+  relative_gap, status                 of the distances between classes
+  closest, farthest                    [{{source, target, distance, lower,
+                                       upper}}], null if there are too many
+                                       classes to compute them
+"""
+
+
+@app.command(help=STATES_HELP, short_help="Which states behave alike, which are close.")
+def states(model: Model, discount: Discount = USUAL_DISCOUNT, as_json: AsJson = False) -> Task:
+    from bisimetric.cli._bisimulation import run_states
+
+    return partial(run_states, model, discount, as_json=as_json)
+
+
+QUOTIENT_HELP = f"""Make the smallest chain that behaves like a given one: a state for every class of bisimilar states.
+
+A class has the reward, the label and the name of its first state. Distances from and to the small chain are those of
+the given one.
+
+\b
+Examples:
+  bisimetric quotient mine.json -o small.json
+  bisimetric quotient four-rooms:side=100,goal=all -o small.npz --json
+
+{REDUCTION_KEYS}
+  output                               the file written, or null
+"""
+
+
+@app.command(help=QUOTIENT_HELP, short_help="The smallest chain that behaves the same.")
+def quotient(model: Model, output: Output = None, as_json: AsJson = False) -> Task:
+    from bisimetric.cli._bisimulation import run_quotient
+
+    return partial(run_quotient, model, output, as_json=as_json)
+
+
+AGGREGATE_HELP = f"""Make a smaller chain that behaves nearly like a given one, with certified bounds.
+
+States are merged if they are within --epsilon of one another in the bisimulation metric (differences of rewards,
+discounted and multiplied by 1-γ), or until --n-states are left; give one of the two. The bounds hold for every state s
+and its class: on their distance, and on the difference of their values, which are discounted sums of rewards.
+
+\b
+Examples:
+  bisimetric aggregate mine.json --epsilon 0.05 -o small.json
+  bisimetric aggregate four-rooms:side=20 --n-states 50 --discount 0.9
+
+{REDUCTION_KEYS}
+  discount
+  distance_bound, value_bound          see above
+  output                               the file written, or null
+"""
+
+
+@app.command(help=AGGREGATE_HELP, short_help="A smaller chain that behaves nearly the same.")
+def aggregate(
+    model: Model,
+    epsilon: Annotated[
+        float | None, typer.Option(metavar="E", help="The largest distance inside a class, E ≥ 0.")
+    ] = None,
+    n_states: Annotated[int | None, typer.Option(metavar="N", help="States of the small chain.")] = None,
+    discount: Discount = USUAL_DISCOUNT,
+    output: Output = None,
+    as_json: AsJson = False,
+) -> Task:
+    from bisimetric.cli._bisimulation import run_aggregate
+
+    return partial(run_aggregate, model, epsilon, n_states, discount, output, as_json=as_json)
 
 
 @app.command()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
@@ -27,11 +25,11 @@ from bisimetric.cli._console import print_json, show
 from bisimetric.cli._cost_file import read_costs
 from bisimetric.cli._document import as_document
 from bisimetric.cli._outcome import TOP, Meter, Outcome, has_starts, summarise
+from bisimetric.cli._output import check_output
 from bisimetric.cli._progress import Progress
 from bisimetric.cli._report import report, verdict_line
 from bisimetric.cli._text import complain, digits
 from bisimetric.cli._verdict import ExitCode, judge
-from bisimetric.io import SUFFIXES
 from bisimetric.views.explanation import Explanation
 
 
@@ -55,7 +53,7 @@ class Request:
 
 def run(request: Request) -> int:
     """Compute and print; returns the exit code."""
-    _check_save(request.save)
+    check_output(request.save, "--save")
     _check_limit(request.fail_above)
     solver = _solver(request.solver)
     meter = Meter()
@@ -78,21 +76,6 @@ def run(request: Request) -> int:
     if outcome.verdict is not None:
         return outcome.verdict.exit_code
     return ExitCode.UNDECIDED if missed else ExitCode.FINE
-
-
-def _check_save(path: str | None) -> None:
-    """Before the solve: afterwards hours of work would be lost."""
-    if path is None:
-        return
-    file = Path(path)
-    if file.suffix.lower() not in SUFFIXES:
-        raise InvalidOption(f"--save is {path!r}, expected a file name that ends in {' or '.join(SUFFIXES)}")
-    if file.is_dir():
-        raise InvalidOption(f"--save is {path!r}, which is a folder, expected a file")
-    if not file.parent.is_dir():
-        raise InvalidOption(f"--save is {path!r}, but the folder {str(file.parent)!r} does not exist; make it before")
-    if not os.access(file.parent, os.W_OK):
-        raise InvalidOption(f"--save is {path!r}, but the folder {str(file.parent)!r} cannot be written to")
 
 
 def _check_limit(limit: float | None) -> None:

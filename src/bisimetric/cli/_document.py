@@ -39,14 +39,15 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "summary": None if outcome.summary is None else asdict(outcome.summary),
         "limit": None if outcome.verdict is None else {"fail_above": outcome.limit, "verdict": outcome.verdict.value},
     }
-    return {key: _finite(value) for key, value in document.items()}
+    return {key: finite(value) for key, value in document.items()}
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """The same with None for numbers that are not finite."""
     if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
+        return {key: finite(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(part) for part in value]
+        return [finite(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -88,14 +88,15 @@ def summarise(solution: Solution) -> Summary:
     return Summary(
         len(flat),
         int(np.count_nonzero(solution.upper == 0.0)),
-        _pair(solution, int(flat.argmin())),
-        _pair(solution, int(np.argpartition(flat, middle)[middle])),
-        _pair(solution, int(flat.argmax())),
-        tuple(_pair(solution, int(place)) for place in near),
+        pair_at(solution, int(flat.argmin())),
+        pair_at(solution, int(np.argpartition(flat, middle)[middle])),
+        pair_at(solution, int(flat.argmax())),
+        tuple(pair_at(solution, int(place)) for place in near),
     )
 
 
-def _pair(solution: Solution, place: int) -> PairDistance:
+def pair_at(solution: Solution, place: int) -> PairDistance:
+    """The distance at a flat index."""
     x, y = divmod(place, solution.problem.shape[1])
     names = solution.problem.source.name_of(x), solution.problem.target.name_of(y)
     numbers = (float(bound[x, y]) for bound in (solution.value, solution.lower, solution.upper))

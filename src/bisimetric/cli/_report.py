@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from rich.console import RenderableType
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from bisimetric._chain import MarkovChain
 from bisimetric._memory import in_words
-from bisimetric.cli._outcome import Outcome, PairDistance, Summary, has_starts
+from bisimetric.cli._outcome import Expense, Outcome, PairDistance, Summary, has_starts
 from bisimetric.cli._text import Digits, digits, duration, printable
 from bisimetric.cli._verdict import Verdict
 from bisimetric.views.explanation import Explanation
@@ -21,12 +21,7 @@ Row = tuple[str, str]
 
 def report(outcome: Outcome) -> Iterator[RenderableType]:
     """Facts, where the distance comes from or a summary, and the verdict."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for name, fact in _facts(outcome):
-        grid.add_row(name, Text(fact, style="bold" if name == "distance" else ""))
-    yield grid
+    yield facts_grid(_facts(outcome), bold="distance")
     if outcome.summary is not None and outcome.summary.closest:
         yield Text("\nClosest pairs of states that are not at zero", style="bold")
         yield _closest_table(outcome.summary)
@@ -36,6 +31,16 @@ def report(outcome: Outcome) -> Iterator[RenderableType]:
         yield Text(_remainder(outcome.explanation), style="dim")
     if outcome.verdict is not None:
         yield Text(f"\n{verdict_line(outcome)}", style="bold")
+
+
+def facts_grid(facts: Iterable[Row], *, bold: str) -> Table:
+    """Names and facts in two columns, the fact of one name in bold."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, fact in facts:
+        grid.add_row(name, Text(fact, style="bold" if name == bold else ""))
+    return grid
 
 
 def verdict_line(outcome: Outcome) -> str:
@@ -71,6 +76,11 @@ def _facts(outcome: Outcome) -> Iterator[Row]:
     yield "solver", f"{solution.solver}, {steps} step{'' if steps == 1 else 's'}"
     yield "relative gap", f"{solution.relative_gap:.1e}" if solution.relative_gap else "0"
     yield "status", f"{solution.status.name}: {solution.status.value}"
+    yield from expense_facts(expense)
+
+
+def expense_facts(expense: Expense) -> Iterator[Row]:
+    """Time and memory."""
     yield "time", f"{duration(expense.cpu)} CPU, {duration(expense.wall)} wall"
     if expense.memory is not None:
         yield "peak memory", in_words(expense.memory)
@@ -85,7 +95,7 @@ def _summary_facts(outcome: Outcome, summary: Summary) -> Iterator[Row]:
     ]
     yield "starts", f"none in {' and '.join(lacking)}; --start A0 B0 gives one distance"
     for name, pair in (("smallest", summary.smallest), ("median", summary.median), ("largest", summary.largest)):
-        yield name, f"{_digits(pair).value} between {printable(pair.source)} and {printable(pair.target)}"
+        yield name, f"{pair_digits(pair).value} between {printable(pair.source)} and {printable(pair.target)}"
     yield "proved zero", f"{summary.zero_pairs} of {summary.n_pairs} pairs"
     yield "interval", f"at most {outcome.solution.gap:.1e} wide for every pair"
 
@@ -98,13 +108,15 @@ def _starts(*chains: MarkovChain) -> Iterator[str]:
             yield printable(chain.name_of(int(states[0]))) if alone else f"a law on {len(states)} states"
 
 
-def _digits(pair: PairDistance) -> Digits:
+def pair_digits(pair: PairDistance) -> Digits:
+    """The distance of a pair and its interval."""
     return digits(pair.distance, pair.lower, pair.upper)
 
 
-def _pairs_table(*columns: str) -> Table:
+def pairs_table(*columns: str, names: tuple[str, str] = ("source", "target")) -> Table:
+    """A table of pairs of states with these columns of numbers."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for name in ("source", "target"):
+    for name in names:
         table.add_column(name, overflow="fold")
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
@@ -112,14 +124,14 @@ def _pairs_table(*columns: str) -> Table:
 
 
 def _closest_table(summary: Summary) -> Table:
-    table = _pairs_table("distance")
+    table = pairs_table("distance")
     for pair in summary.closest:
-        table.add_row(printable(pair.source), printable(pair.target), _digits(pair).value)
+        table.add_row(printable(pair.source), printable(pair.target), pair_digits(pair).value)
     return table
 
 
 def _parts_table(explanation: Explanation) -> Table:
-    table = _pairs_table("occupancy", "cost", "amount", "share")
+    table = pairs_table("occupancy", "cost", "amount", "share")
     for source, target, *numbers in explanation.rows():
         table.add_row(printable(source), printable(target), *numbers)
     return table

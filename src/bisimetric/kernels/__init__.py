@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-_MODULES = ("transport", "evaluation", "krylov", "listing", "check")
+_MODULES = ("transport", "evaluation", "krylov", "listing", "check", "refinement", "lifting")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -60,3 +60,45 @@ class Cells(NamedTuple):
     weight: npt.NDArray[np.float64]  # [cells]
     start: npt.NDArray[np.int64]  # [pairs + 1], where the potentials of a pair begin
     potential: npt.NDArray[np.float64]  # [Σ S_y], g of every pair
+
+
+class Side(NamedTuple):
+    """The rows of a chain with their entries sorted by class, and the rows of its quotient."""
+
+    indptr: npt.NDArray[np.int64]  # [n + 1]
+    position: npt.NDArray[np.int32]  # [entries], where a sorted entry is in its row
+    class_of: npt.NDArray[np.int32]  # [entries], ascending within a row
+    data: npt.NDArray[np.float64]  # [entries]
+    small_indptr: npt.NDArray[np.int64]  # [classes + 1]
+    small_classes: npt.NDArray[np.int32]  # [entries of the quotient], ascending within a row
+
+
+class Predecessors(NamedTuple):
+    """The rows by columns: the arcs into state t with action a begin at indptr[t · per_state + a]."""
+
+    indptr: npt.NDArray[np.int64]  # [states · per_state + 1]
+    state: npt.NDArray[np.int32]  # [arcs], where an arc comes from
+    probability: npt.NDArray[np.float64]  # [arcs], positive
+
+
+class Blocks(NamedTuple):
+    """A partition under refinement, its waiting splitters, and room to work in; all but `counts` have length n."""
+
+    counts: npt.NDArray[np.int64]  # [3], blocks, waiting splitters, and whether different sums have passed for equal
+    states: npt.NDArray[np.int32]  # block by block
+    place: npt.NDArray[np.int32]  # of a state in `states`
+    block: npt.NDArray[np.int32]  # of a state
+    is_alone: npt.NDArray[np.bool_]  # of a state: it is a block by itself, so nothing can split it
+    first: npt.NDArray[np.int32]  # of a block: its states are states[first : end]
+    end: npt.NDArray[np.int32]
+    marked: npt.NDArray[np.int32]  # of a block: how many of its states, the first ones, have moves into the splitter
+    is_waiting: npt.NDArray[np.bool_]  # of a block
+    waiting: npt.NDArray[np.int32]  # a stack of blocks
+    splitter: npt.NDArray[np.int32]  # states of the splitter, as it was before it split itself
+    reached: npt.NDArray[np.int32]  # states with moves into the splitter
+    hit: npt.NDArray[np.int32]  # blocks of those
+    total: npt.NDArray[np.float64]  # of a state: its probability of moving into the splitter; zero between splitters
+    order: npt.NDArray[np.int32]
+    order_before: npt.NDArray[np.int32]
+    key: npt.NDArray[np.float64]
+    key_before: npt.NDArray[np.float64]

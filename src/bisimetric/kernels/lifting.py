@@ -1,0 +1,129 @@
+"""Couplings of a quotient, spread over the states of its classes.
+
+A coupling π̂ of the classes' rows says how much mass goes to the pair of classes (I, J). Any way to spread it over
+pairs of states inside costs the same, because distances depend on classes only; here the states of a class are
+filled in their order (the north-west corner rule). A cell ends when its mass, a state of I or a state of J is used up,
+so a pair has at most S_x + S_y cells more than π̂. Only minima and differences of exact probabilities are taken, so
+marginals are exact where those of π̂ are. Where classes do not lump exactly, what the cells leave over is
+spread in the same way over all states: the marginals are still exact, and the cost is off by at most what lumping
+moved.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bisimetric.kernels._compile import kernel, part
+
+
+@kernel
+def lift(sources, targets, class_x, class_y, source, target, small, value, out):
+    """Cells of the pairs (sources[k], targets[k]) from those of their classes, which `small` holds in the same order.
+
+    Fills `out`, whose arrays are long enough, and returns the number of its cells.
+    """
+    left_x, left_y = np.empty(_longest(source.indptr, sources)), np.empty(_longest(target.indptr, targets))
+    size = _longest(source.small_indptr, class_x[sources])
+    next_x, end_x = np.empty(size, np.int64), np.empty(size, np.int64)
+    size = _longest(target.small_indptr, class_y[targets])
+    next_y, end_y = np.empty(size, np.int64), np.empty(size, np.int64)
+    cells = 0
+    out.indptr[0] = 0
+    out.start[0] = 0
+    for pair in range(len(sources)):
+        x, y = sources[pair], targets[pair]
+        X, Y = class_x[x], class_y[y]
+        x_at, y_at = source.indptr[x], target.indptr[y]
+        sx, sy = source.indptr[x + 1] - x_at, target.indptr[y + 1] - y_at
+        out.start[pair + 1] = out.start[pair] + sy
+        _lift_potential(X, y, Y, source, target, small, pair, value, out)
+        if small.indptr[pair] < small.indptr[pair + 1]:  # the game goes on here
+            _ranges(source, x, X, next_x, end_x)
+            _ranges(target, y, Y, next_y, end_y)
+            for i in range(sx):
+                left_x[i] = source.data[x_at + i]
+            for j in range(sy):
+                left_y[j] = target.data[y_at + j]
+            for k in range(small.indptr[pair], small.indptr[pair + 1]):
+                to_x, to_y, mass = small.left[k], small.right[k], small.weight[k]
+                i, j = next_x[to_x], next_y[to_y]
+                while mass > 0.0 and i < end_x[to_x] and j < end_y[to_y]:
+                    moved = min(mass, min(left_x[i], left_y[j]))
+                    if moved > 0.0:
+                        out.left[cells] = source.position[x_at + i]
+                        out.right[cells] = target.position[y_at + j]
+                        out.weight[cells] = moved
+                        cells += 1
+                    mass -= moved
+                    left_x[i] -= moved
+                    left_y[j] -= moved
+                    if left_x[i] == 0.0:
+                        i += 1
+                    if left_y[j] == 0.0:
+                        j += 1
+                next_x[to_x] = i
+                next_y[to_y] = j
+            i, j = 0, 0
+            while i < sx and j < sy:  # nothing is left where lumping is exact
+                moved = min(left_x[i], left_y[j])
+                if moved > 0.0:
+                    out.left[cells] = source.position[x_at + i]
+                    out.right[cells] = target.position[y_at + j]
+                    out.weight[cells] = moved
+                    cells += 1
+                left_x[i] -= moved
+                left_y[j] -= moved
+                if left_x[i] == 0.0:
+                    i += 1
+                else:
+                    j += 1
+        out.indptr[pair + 1] = cells
+    return cells
+
+
+@part
+def _longest(indptr, rows):
+    """The most entries that one of the rows has."""
+    longest = 0
+    for row in rows:
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    return longest
+
+
+@part
+def _ranges(side, state, of_class, begin, end):
+    """Where the entries of each class of the quotient's row begin and end among a row's sorted entries."""
+    at = side.indptr[state]
+    size = side.indptr[state + 1] - at
+    small_at = side.small_indptr[of_class]
+    i = 0
+    for k in range(side.small_indptr[of_class + 1] - small_at):
+        while i < size and side.class_of[at + i] < side.small_classes[small_at + k]:
+            i += 1
+        begin[k] = i
+        while i < size and side.class_of[at + i] == side.small_classes[small_at + k]:
+            i += 1
+        end[k] = i
+
+
+@part
+def _lift_potential(X, y, Y, source, target, small, pair, value, out):
+    """g of a state is that of its class; a class that the quotient's row lacks gets the largest g that changes no f."""
+    Y_at, Y_end = target.small_indptr[Y], target.small_indptr[Y + 1]
+    g_at = small.start[pair] - Y_at
+    k = Y_at
+    for j in range(target.indptr[y], target.indptr[y + 1]):
+        to = target.class_of[j]
+        while k < Y_end and target.small_classes[k] < to:
+            k += 1
+        if k < Y_end and target.small_classes[k] == to:
+            g = small.potential[g_at + k]
+        else:
+            g = np.inf
+            for i in range(source.small_indptr[X], source.small_indptr[X + 1]):
+                row = value[source.small_classes[i]]
+                f = np.inf
+                for other in range(Y_at, Y_end):
+                    f = min(f, row[target.small_classes[other]] - small.potential[g_at + other])
+                g = min(g, row[to] - f)
+        out.potential[out.start[pair] + target.position[j]] = g

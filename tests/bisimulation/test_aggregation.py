@@ -1,0 +1,150 @@
+"""Aggregation: clusters, the small chain, and bounds that always hold."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bisimetric as bm
+from bisimetric.errors import InvalidChain, InvalidOption, InvalidProblem
+from tests import reference, strategies
+
+CHAIN = bm.MarkovChain(
+    [[0.5, 0.5, 0.0, 0.0], [0.45, 0.55, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5], [0.0, 0.0, 0.5, 0.5]],
+    reward=[0.0, 0.01, 1.0, 1.0],
+    start=[0.5, 0.25, 0.25, 0.0],
+    names=["a", "b", "c", "d"],
+    labels=["low", "low", "high", "high"],
+)
+
+
+def values(chain, discount):
+    """v = r + γ P v, exactly."""
+    gamma = Fraction(discount)
+    unit = gamma.denominator * reference.GRAINS
+    n = chain.n_states
+    matrix = [[unit * (row == column) for column in range(n)] for row in range(n)]
+    for row, entries in enumerate(reference.marginals(chain.transitions)):
+        for column, grains in entries:
+            matrix[row][column] -= gamma.numerator * grains
+    return [unit * v for v in reference.solve_exactly(matrix, [Fraction(float(r)) for r in chain.reward])]
+
+
+def test_by_hand():
+    """Two clusters: mean rows and rewards, summed start, names and labels of first states."""
+    found = bm.aggregate(CHAIN, n_states=2, discount=0.9)
+    assert found.map.tolist() == [0, 0, 1, 1]
+    assert found.model.transitions.toarray().tolist() == [[1, 0], [0, 1]]
+    assert found.model.reward.tolist() == [0.005, 1.0]
+    assert found.model.start.tolist() == [0.75, 0.25]
+    assert (found.model.names, found.model.labels) == (("a", "c"), ("low", "high"))
+    assert 0 < found.distance_bound < 0.01
+    assert found.value_bound == pytest.approx(found.distance_bound / 0.1)
+    assert "4 -> 2 states" in repr(found)
+
+
+def test_epsilon_zero_is_the_quotient():
+    """Only what is proved to be at zero is merged, and then nothing is lost."""
+    found = bm.aggregate(CHAIN, epsilon=0.0, discount=0.9)
+    assert found.map.tolist() == bm.quotient(CHAIN)[1].tolist() == [0, 1, 2, 2]
+    assert found.distance_bound <= 1e-9
+
+
+def test_epsilon_bounds_the_clusters():
+    """No two states of a cluster are farther apart than epsilon, and a larger epsilon gives fewer states."""
+    rooms = bm.environments.four_rooms(side=6)
+    distances = bm.solve(bm.Problem(rooms, rooms, discount=0.9, normalised=True))
+    sizes = []
+    for epsilon in (0.0, 1e-3, 1e-2, 1.0):
+        found = bm.aggregate(rooms, epsilon=epsilon, discount=0.9)
+        together = found.map[:, None] == found.map
+        assert distances.lower[together].max() <= epsilon
+        sizes.append(found.model.n_states)
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] == 1
+
+
+@pytest.mark.parametrize("n_states", [1, 7, 40])
+def test_as_many_states_as_asked(n_states):
+    """Exactly, also where there are ties."""
+    found = bm.aggregate(bm.environments.four_rooms("p1"), n_states=n_states, discount=0.9)
+    assert found.model.n_states == n_states
+    assert sorted(set(found.map.tolist())) == list(range(n_states))
+    if n_states == 40:
+        assert found.distance_bound == found.value_bound == 0.0
+
+
+def test_mixed_labels_are_dropped():
+    """A cluster of two labels has none to show."""
+    assert bm.aggregate(CHAIN, n_states=1, discount=0.5).model.labels is None
+
+
+@given(
+    chain=strategies.chains(max_states=5, reward=True),
+    discount=st.one_of(strategies.tame_discounts, st.just(0.0)),
+    how=st.one_of(st.floats(0.0, 2.0).map(lambda e: {"epsilon": e}), st.integers(1, 5).map(lambda k: {"n_states": k})),
+)
+def test_bounds_always_hold(chain, discount, how):
+    """|v(s) - v̂(map s)| against exact linear solves, in rational arithmetic."""
+    if how.get("n_states", 1) > chain.n_states:
+        how = {"n_states": chain.n_states}
+    found = bm.aggregate(chain, **how, discount=discount)
+    full, small = values(chain, discount), values(found.model, discount)
+    for state, cluster in enumerate(found.map):
+        apart = abs(full[state] - small[cluster])
+        assert apart <= Fraction(found.value_bound)
+        assert (1 - Fraction(discount)) * apart <= Fraction(found.distance_bound)
+    assert (found.model.transitions.sum(axis=1) == 1.0).all()
+
+
+def test_one_state():
+    """There is nothing to cluster."""
+    found = bm.aggregate(bm.MarkovChain([[1.0]], reward=[3]), epsilon=1, discount=0.9)
+    assert (found.map.tolist(), found.distance_bound) == ([0], 0.0)
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, float("nan"), float("inf"), "0.1", True])
+def test_bad_epsilon(epsilon):
+    """A number that is not negative."""
+    with pytest.raises(InvalidOption, match=r"epsilon is .* expected a number ≥ 0"):
+        bm.aggregate(CHAIN, epsilon=epsilon, discount=0.9)
+
+
+@pytest.mark.parametrize("n_states", [0, 5, -1, 2.0, "2", True])
+def test_bad_n_states(n_states):
+    """A whole number from 1 to as many as there are."""
+    with pytest.raises(InvalidOption, match=r"n_states is .* from 1 to 4"):
+        bm.aggregate(CHAIN, n_states=n_states, discount=0.9)
+
+
+def test_one_of_two():
+    """Either how close or how many."""
+    with pytest.raises(InvalidOption, match="neither of epsilon and n_states"):
+        bm.aggregate(CHAIN, discount=0.9)
+    with pytest.raises(InvalidOption, match="both of epsilon and n_states"):
+        bm.aggregate(CHAIN, epsilon=0.1, n_states=2, discount=0.9)
+
+
+def test_bad_models():
+    """No reward, no chain, no discount."""
+    with pytest.raises(InvalidChain, match="no reward"):
+        bm.aggregate(bm.MarkovChain(np.eye(2)), n_states=1, discount=0.9)
+    with pytest.raises(InvalidChain, match="as_chain"):
+        bm.aggregate("four-rooms:p1", n_states=1, discount=0.9)
+    with pytest.raises(InvalidProblem, match="discount is 1"):
+        bm.aggregate(CHAIN, n_states=1, discount=1.0)
+
+
+@pytest.mark.slow
+@settings(max_examples=1500)
+@given(st.data())
+def test_long_search(data):
+    """Bounds on chains of up to eight states, with tiny probabilities and discounts near one."""
+    chain = data.draw(strategies.chains(max_states=8, reward=True))
+    n_states = data.draw(st.integers(1, chain.n_states))
+    check = test_bounds_always_hold.hypothesis.inner_test
+    check(chain, data.draw(strategies.discounts), {"n_states": n_states})

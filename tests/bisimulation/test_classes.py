@@ -1,0 +1,107 @@
+"""Which states are bisimilar: by hand, by the naive fixed point, and by the distance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bisimetric as bm
+from bisimetric.errors import InvalidChain, InvalidOption
+from tests import reference, strategies
+
+
+def test_rounding_in_probabilities():
+    """0.1 + 0.2 and 0.3 are one probability, and one reward."""
+    rows = [[0.1, 0.2, 0.7], [0.3, 0.0, 0.7], [0, 0, 1]]
+    assert bm.bisimilar_classes(bm.MarkovChain(rows, reward=[0, 0, 1])).tolist() == [0, 0, 1]
+    assert bm.bisimilar_classes(bm.MarkovChain(rows, reward=[0.3, 0.1 + 0.2, 1])).tolist() == [0, 0, 1]
+
+
+def test_thirds():
+    """The row of thirds is rounded to a neighbour of one third somewhere; that tells no states apart."""
+    rows = np.full((6, 6), 1 / 3)
+    for state in range(6):
+        rows[state, [state, (state + 1) % 6, (state + 2) % 6]] = 0.0
+    assert bm.bisimilar_classes(bm.MarkovChain(rows, reward=np.ones(6))).tolist() == [0] * 6
+
+
+def test_rewards_and_labels_tell_apart():
+    """Either alone, and both together."""
+    same = np.full((3, 3), 0.25)
+    same[:, 2] = 0.5
+    assert bm.bisimilar_classes(bm.MarkovChain(same, reward=[1, 0, 1])).tolist() == [0, 1, 0]
+    assert bm.bisimilar_classes(bm.MarkovChain(same, labels=["a", "b", "b"])).tolist() == [0, 1, 1]
+    assert bm.bisimilar_classes(bm.MarkovChain(same, reward=[1, 0, 1], labels=["a", "b", "b"])).tolist() == [0, 1, 2]
+
+
+def test_rewards_are_compared_by_their_size():
+    """Scaling all rewards changes nothing, however small they are."""
+    same = np.eye(3)
+    for scale in (1e-300, 1.0, 1e300):
+        assert bm.bisimilar_classes(bm.MarkovChain(same, reward=np.array([1, 2, 1]) * scale)).tolist() == [0, 1, 0]
+    assert bm.bisimilar_classes(bm.MarkovChain(same, reward=[0, 0, 0])).tolist() == [0, 0, 0]
+
+
+def test_tolerance():
+    """Probabilities that differ by 1e-6 are one at a tolerance of 1e-5."""
+    chain = bm.MarkovChain(
+        [[0, 0, 0.5, 0.5], [0, 0, 0.500001, 0.499999], [0, 0, 1, 0], [0, 0, 0, 1]], reward=[0, 0, 1, 2]
+    )
+    assert bm.bisimilar_classes(chain).tolist() == [0, 1, 2, 3]
+    assert bm.bisimilar_classes(chain, tol=1e-5).tolist() == [0, 0, 1, 2]
+
+
+def test_the_symmetries_of_four_rooms():
+    """Goals in all corners leave a state per orbit of the eight symmetries of the square."""
+    chain = bm.environments.four_rooms(side=6, goal="all")
+    cells = [tuple(map(int, name.strip("()").split(","))) for name in chain.names]
+    orbits = {}
+    for row, column in cells:
+        images = {(a, b) for r, c in ((row, column), (column, row)) for a in (r, 6 - r) for b in (c, 6 - c)}
+        orbits.setdefault(min(images), []).append((row, column))
+    assert bm.bisimilar_classes(chain).max() + 1 == len(orbits)
+
+
+@given(strategies.chains(max_states=6, reward=True, tiny=False))
+def test_exactly_bisimilar_states_are_together(chain):
+    """Exactly bisimilar states are together, at any tolerance; the default may merge more, by rounding."""
+    exact = reference.bisimilarity(chain.transitions.toarray(), chain.reward.tolist())
+    assert bm.bisimilar_classes(chain, tol=0.0).tolist() == exact
+    merged = bm.bisimilar_classes(chain)
+    assert all(merged[s] == merged[t] for s in range(len(exact)) for t in range(s) if exact[s] == exact[t])
+
+
+@given(strategies.chains(max_states=5, reward=True, tiny=False), st.sampled_from((0.5, 0.9)))
+def test_distance_zero_is_bisimilarity(chain, discount):
+    """Zero between bisimilar states, up to rounding, and nowhere else; exactly zero only if rows lump exactly."""
+    solution = bm.solve(bm.Problem(chain, chain, discount=discount, normalised=True))
+    classes = bm.bisimilar_classes(chain)
+    together = classes[:, None] == classes
+    largest = max(solution.upper.max(), 1e-300)
+    assert (solution.upper[together] <= 1e-8 * largest).all()
+    assert (solution.lower[~together] > 0).all()
+    exact = bm.bisimilar_classes(chain, tol=0.0)
+    proved = solution.upper == 0.0
+    assert not proved[exact[:, None] != exact].any()
+
+
+@pytest.mark.parametrize("model", ["four-rooms:p1", None, np.eye(2)])
+def test_models_are_chains(model):
+    """Anything else is refused, with the remedy."""
+    with pytest.raises(InvalidChain, match="as_chain"):
+        bm.bisimilar_classes(model)
+
+
+def test_something_must_be_observed():
+    """Neither reward nor labels: all states would be one."""
+    with pytest.raises(InvalidChain, match=r"neither reward nor labels.*reward="):
+        bm.bisimilar_classes(bm.MarkovChain(np.eye(2)))
+
+
+@pytest.mark.parametrize("tol", [-1e-12, 1.0, float("nan"), "1e-12", True, None])
+def test_bad_tolerances(tol):
+    """A number in [0, 1)."""
+    with pytest.raises(InvalidOption, match="tol is"):
+        bm.bisimilar_classes(bm.MarkovChain(np.eye(2), reward=[0, 1]), tol=tol)

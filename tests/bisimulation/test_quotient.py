@@ -1,0 +1,100 @@
+"""The small chain: its rows, its fields, and that it is a fixed point."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bisimetric as bm
+from bisimetric.errors import InvalidChain
+from tests import strategies
+
+
+def test_by_hand():
+    """Two of three states are alike; fields are those of first states, the start is summed."""
+    chain = bm.MarkovChain(
+        [[0.5, 0.25, 0.25], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]],
+        reward=[1, 0, 0],
+        start=[0.25, 0.25, 0.5],
+        names=["a", "b", "c"],
+        labels=["x", "y", "y"],
+    )
+    small, classes = bm.quotient(chain)
+    assert classes.tolist() == [0, 1, 1]
+    assert small.transitions.toarray().tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    assert (small.reward.tolist(), small.start.tolist()) == ([1, 0], [0.25, 0.75])
+    assert (small.names, small.labels) == (("a", "b"), ("x", "y"))
+    assert small.row_error.tolist() == [0, 0]
+
+
+def test_nothing_to_merge():
+    """The same rows, and every state its own class."""
+    chain = bm.environments.four_rooms("p0", door_cost=True)
+    small, classes = bm.quotient(chain)
+    assert classes.tolist() == list(range(40))
+    assert (small.transitions != chain.transitions).nnz == 0
+
+
+@given(st.data())
+def test_quotient_of_a_quotient(data):
+    """It is itself: same rows, same fields, identical map. Also where probabilities are about the tolerance."""
+    base = data.draw(strategies.chains(max_states=4, reward=True))
+    chain, _ = data.draw(strategies.with_copies(base))
+    small, classes = bm.quotient(chain)
+    again, same = bm.quotient(small)
+    assert same.tolist() == list(range(small.n_states))
+    assert (again.transitions.toarray() == small.transitions.toarray()).all()
+    assert (again.reward == small.reward).all()
+    assert (small.transitions.sum(axis=1) == 1.0).all()
+    assert sorted(set(classes.tolist())) == list(range(small.n_states))
+
+
+@given(st.data())
+def test_copies_merge(data):
+    """A chain with copies has no larger quotient than the chain without, and the same distance from it: zero."""
+    base = data.draw(strategies.chains(max_states=3, reward=True, tiny=False))
+    chain, owners = data.draw(strategies.with_copies(base))
+    small, classes = bm.quotient(chain)
+    assert small.n_states <= base.n_states
+    solution = bm.solve(bm.Problem(chain, small, discount=0.9))
+    here = np.arange(chain.n_states), classes
+    assert (solution.lower[here] == 0).all()
+    assert (solution.upper[here] <= 1e-8 * max(solution.upper.max(), 1e-300)).all()
+    assert all(classes[s] == classes[t] for s in range(len(owners)) for t in range(s) if owners[s] == owners[t])
+
+
+def test_lumping_errors_are_kept():
+    """Rows that agree only up to rounding: the small chain says by how much."""
+    chain = bm.MarkovChain([[0.1, 0.2, 0.7], [0.3, 0.0, 0.7], [0, 0, 1]], reward=[0, 0, 1])
+    small, classes = bm.quotient(chain)
+    lumped = chain.transitions.toarray() @ np.eye(2)[classes]
+    moved = np.abs(lumped - small.transitions.toarray()[classes]).sum(axis=1) + chain.row_error
+    assert (small.row_error[classes] >= moved).all()
+
+
+def test_saved(tmp_path):
+    """A quotient can be saved and read like any chain."""
+    small, _ = bm.quotient(bm.environments.four_rooms(side=6, goal="all"))
+    small.save(tmp_path / "small.json")
+    again = bm.load(tmp_path / "small.json")
+    assert (again.transitions.toarray() == small.transitions.toarray()).all()
+    assert again.names == small.names
+
+
+def test_bad_models():
+    """The same checks as for classes."""
+    with pytest.raises(InvalidChain, match="neither reward nor labels"):
+        bm.quotient(bm.MarkovChain(np.eye(2)))
+    with pytest.raises(InvalidChain, match="as_chain"):
+        bm.quotient("four-rooms:p1")
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@given(st.data())
+def test_long_search(data):
+    """The two laws above, on more chains."""
+    test_quotient_of_a_quotient.hypothesis.inner_test(data)
+    test_copies_merge.hypothesis.inner_test(data)

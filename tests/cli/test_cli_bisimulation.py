@@ -1,0 +1,176 @@
+"""`bisimetric states`, `quotient` and `aggregate`."""
+
+import json
+import re
+
+import pytest
+
+import bisimetric as bm
+from bisimetric.cli import _bisimulation
+from bisimetric.errors import NotEnoughMemory
+
+ROOMS = "four-rooms:side=6,goal=all"
+COMMON = {
+    "model", "states", "transitions", "classes", "class_transitions", "class_names", "map", "seconds", "memory_bytes",
+}  # fmt: skip
+KEYS = {
+    "states": COMMON | {"discount", "cost", "relative_gap", "status", "closest", "farthest"},
+    "quotient": COMMON | {"output"},
+    "aggregate": COMMON | {"discount", "distance_bound", "value_bound", "output"},
+}
+ARGUMENTS = {"states": (ROOMS,), "quotient": (ROOMS,), "aggregate": (ROOMS, "--epsilon", 0.01)}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_text(name, process):
+    """At most 80 columns, the number of classes, nothing on stderr."""
+    ran = process(name, *ARGUMENTS[name])
+    assert ran.code == 0
+    assert re.search(r"^states +40, ", ran.out, re.MULTILINE)
+    assert "Largest classes" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert "\x1b" not in ran.out
+    assert ran.err in ("", "bisimetric: compiling kernels, about 10 seconds (once)\n")
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_json(name, command):
+    """One object with the keys that the help lists."""
+    ran = command(name, *ARGUMENTS[name], "--json")
+    assert (ran.code, ran.err) == (0, "")
+    document = ran.document
+    assert set(document) == KEYS[name]
+    assert document["states"] == len(document["map"]) == 40
+    assert document["classes"] == len(document["class_names"]) == max(document["map"]) + 1
+    text = command(name, "--help").out
+    assert all(re.search(rf"\b{key}\b", text) for key in KEYS[name])
+    assert "Examples:" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_states(command):
+    """Classes as the library finds them, and pairs of them in order."""
+    document = command("states", ROOMS, "--discount", 0.9, "--json").document
+    chain = bm.as_chain(ROOMS)
+    small, classes = bm.quotient(chain)
+    assert document["map"] == classes.tolist()
+    solution = bm.solve(bm.Problem(small, small, discount=0.9, normalised=True))
+    farthest, closest = document["farthest"], document["closest"]
+    assert farthest[0]["distance"] == pytest.approx(solution.value.max(), abs=1e-9)
+    assert [pair["distance"] for pair in closest] == sorted(pair["distance"] for pair in closest)
+    assert [pair["distance"] for pair in farthest] == sorted((pair["distance"] for pair in farthest), reverse=True)
+    assert all(pair["lower"] <= pair["distance"] <= pair["upper"] for pair in closest)
+    assert closest[0]["distance"] == 0.0  # a door and a cell that differ in their labels only
+    text = command("states", ROOMS, "--discount", 0.9).out
+    assert "Closest classes" in text
+    assert "Farthest classes" in text
+    assert f"{closest[0]['source']}  " in text
+
+
+def test_states_with_labels_only(command, chain_file):
+    """Labels are compared where there are no rewards."""
+    path = chain_file(transitions=[[0, 0.5, 0.5], [0, 1, 0], [0, 0, 1]], reward=None, labels=["a", "b", "b"])
+    path.write_text(
+        json.dumps({key: value for key, value in json.loads(path.read_text()).items() if value is not None})
+    )
+    document = command("states", path, "--json").document
+    assert (document["cost"], document["classes"], document["map"]) == ("labels", 2, [0, 1, 1])
+    assert len(document["closest"]) == len(document["farthest"]) == 1
+
+
+def test_states_that_are_too_many(command, monkeypatch):
+    """Classes are told even if their distances do not fit."""
+
+    def refused(*_, **__):
+        raise NotEnoughMemory("solving needs more")
+
+    monkeypatch.setattr(_bisimulation, "solve", refused)
+    ran = command("states", ROOMS, "--json")
+    assert ran.code == 0
+    assert ran.document["closest"] is ran.document["status"] is None
+    assert "no distances: solving needs more" in ran.err
+
+
+def test_one_class(command, chain_file):
+    """No pairs to tell of."""
+    ran = command("states", chain_file(transitions=[[1.0]], reward=[1]))
+    assert ran.code == 0
+    assert "no two states are in one class" in ran.out
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+def test_quotient_is_written(command, tmp_path, suffix):
+    """The file holds the library's quotient."""
+    path = tmp_path / f"small.{suffix}"
+    ran = command("quotient", ROOMS, "-o", path)
+    assert ran.code == 0
+    assert f"the chain is in {path}" in ran.err
+    small, _ = bm.quotient(bm.as_chain(ROOMS))
+    again = bm.load(path)
+    assert (again.transitions.toarray() == small.transitions.toarray()).all()
+    assert again.names == small.names
+
+
+def test_aggregate_is_written(command, tmp_path):
+    """The file holds the library's small chain, and the bounds are the library's."""
+    path = tmp_path / "small.json"
+    document = command("aggregate", "four-rooms:p1", "--n-states", 9, "--discount", 0.9, "-o", path, "--json").document
+    found = bm.aggregate(bm.as_chain("four-rooms:p1"), n_states=9, discount=0.9)
+    assert document["distance_bound"] == found.distance_bound
+    assert document["value_bound"] == found.value_bound
+    assert document["output"] == str(path)
+    assert (bm.load(path).transitions.toarray() == found.model.transitions.toarray()).all()
+
+
+def test_printed_bounds_hold(command):
+    """As printed, they are not below those computed."""
+    found = bm.aggregate(bm.as_chain("four-rooms:p1"), n_states=9, discount=0.95)
+    text = command("aggregate", "four-rooms:p1", "--n-states", 9).out
+    printed = [float(number) for number in re.findall(r"at most (\S+) ", text)]
+    assert printed[0] >= found.distance_bound
+    assert printed[1] >= found.value_bound
+    assert printed[1] == pytest.approx(found.value_bound, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("states", "nowhere.json"), "nowhere.json"),
+        (("states", ROOMS, "--discount", 1), "discount is 1"),
+        (("quotient", ROOMS, "-o", "small.txt"), "-o is 'small.txt'"),
+        (("quotient", ROOMS, "-o", "no/such/folder/small.json"), "does not exist"),
+        (("aggregate", ROOMS), "neither of epsilon and n_states"),
+        (("aggregate", ROOMS, "--epsilon", 0.1, "--n-states", 2), "both of epsilon and n_states"),
+        (("aggregate", ROOMS, "--epsilon", -0.1), "epsilon is -0.1"),
+        (("aggregate", ROOMS, "--n-states", 41), "n_states is 41"),
+        (("aggregate", ROOMS, "--n-states", "many"), "--help explains"),
+    ],
+)
+def test_bad_input(command, arguments, message):
+    """One line on stderr, code 2, nothing on stdout."""
+    ran = command(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_no_rewards_no_labels(command, chain_file):
+    """The remedy is named."""
+    path = chain_file()
+    path.write_text(json.dumps({"transitions": [[1.0, 0.0], [0.0, 1.0]]}))
+    for name, remedy in (("states", "labels="), ("quotient", "labels="), ("aggregate", "reward=")):
+        ran = command(name, path, *(("--epsilon", 1) if name == "aggregate" else ()))
+        assert ran.code == 2
+        assert remedy in ran.err
+
+
+def test_interrupted(command, monkeypatch):
+    """Code 130, no traceback."""
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_bisimulation, "quotient", interrupted)
+    ran = command("quotient", ROOMS)
+    assert (ran.code, ran.out) == (130, "")
+    assert "interrupted" in ran.err
