@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric import _lumping, _solve
+from bisimetric import _lumping, _task
 from bisimetric._bellman import Bellman
 from bisimetric._certificate import check
 from bisimetric._lifting import LiftedWitness
@@ -246,7 +246,7 @@ def test_interrupts(phase, monkeypatch, rooms):
     """Ctrl-C in the search for classes, before the first sweep, and after it: certified on all states."""
     problem, truth = rooms[0].problem, rooms[1]
     if phase == "classes":
-        monkeypatch.setattr(_solve, "worthwhile", _interrupt)
+        monkeypatch.setattr(_task, "worthwhile", _interrupt)
     elif phase == "init":
         monkeypatch.setattr(bm.PolicyIteration, "init", _interrupt)
     else:

@@ -94,7 +94,8 @@ class ChainTask:
         lumping = worthwhile(self._problem, tol) if self._quotient else None
         if lumping is None:
             return self
-        small = ChainTask(lumping.small, open_pairs=self._open_pairs, provable=lumping.provable)
+        provable = lumping.provable  # where lumping moved rows, a class is at no known distance from itself
+        small = ChainTask(lumping.small, open_pairs=self._open_pairs and provable is None, provable=provable)
         return ClassTask(lumping, small)
 
     def start(self, guess: Floats | None) -> Floats | None:

@@ -59,9 +59,16 @@ def solutions():
         "one state": bm.solve(bm.Problem(chains()["bare"], third, discount=0.5, cost=[[1, 2, 0]])),
         "step limit": bm.solve(mixed, max_steps=1, tol=1e-14, throw=False),
         "interrupted": _interrupted(mixed),
-        "proved zeros": bm.distance("four-rooms:p1", "four-rooms:p1", discount=0.95),
+        "proved zeros": bm.distance("four-rooms:p1", _backwards(bm.as_chain("four-rooms:p1")), discount=0.95),
         "rooms": bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95),
     }
+
+
+def _backwards(chain):
+    """The same chain with its states in the opposite order."""
+    return bm.MarkovChain(
+        chain.transitions[::-1][:, ::-1], reward=chain.reward[::-1], start=chain.start[::-1], names=chain.names[::-1]
+    )
 
 
 def _interrupted(problem):

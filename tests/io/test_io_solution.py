@@ -40,6 +40,20 @@ def test_a_solution_comes_back_as_it_was(name, suffix, tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_solution_found_on_half_of_the_pairs(suffix, tmp_path):
+    """Its bounds are proved again on all pairs, in another order of rounding: nothing is lost but a few bits."""
+    solution = bm.distance("four-rooms:p1", "four-rooms:p1", discount=0.95)
+    solution.save(tmp_path / f"a.{suffix}")
+    loaded = bm.load(tmp_path / f"a.{suffix}")
+    assert np.array_equal(loaded.value, solution.value)
+    assert np.array_equal(loaded.value == 0.0, loaded.upper == 0.0)
+    for bound in ("lower", "upper"):
+        np.testing.assert_allclose(getattr(loaded, bound), getattr(solution, bound), atol=1e-12)
+    loaded.save(tmp_path / f"b.{suffix}")
+    assert_same_solution(loaded, bm.load(tmp_path / f"b.{suffix}"))
+
+
 @pytest.mark.parametrize("name", solvers.ALL)
 @pytest.mark.parametrize("stop", [False, True])
 def test_every_solver_s_solution_comes_back(name, stop, tmp_path):

@@ -62,7 +62,7 @@ def test_one_sweep_is_the_bellman_operator(problem):
             stop=problem.stop,
         )
         expected = reference.bellman(scaled, value) - value
-        np.testing.assert_allclose(sweep.residual, expected, atol=1e-9)
+        np.testing.assert_allclose(sweep.residual.reshape(problem.shape), expected, atol=1e-9)
         assert sweep.lowest <= sweep.residual.min() + 1e-12
         assert sweep.highest >= sweep.residual.max() - 1e-12
 

@@ -261,8 +261,11 @@ def read_trees(x_of, y_of, begin, mirrored, value, P, Q, trees, cells):
                 cells.weight[out] = real[FLOW, u]
                 out += 1
         if mirrored[pair]:
-            for i in range(sx):
-                cells.potential[g_at + i] = real[POT, i]
+            for i in range(sx):  # proves as much as the targets' potentials do
+                least = HUGE
+                for j in range(sy):
+                    least = min(least, value[P.indices[x_at + i], Q.indices[y_at + j]] - real[POT, sx + j])
+                cells.potential[g_at + i] = least
         else:
             for j in range(sy):
                 cells.potential[g_at + j] = real[POT, sx + j]
