@@ -71,19 +71,18 @@ class IndependentWitness:
         return _longest(self.bellman.source.indptr) * _longest(self.bellman.target.indptr)
 
     def cells(self, first: int, last: int) -> Cells:
+        cells = pair_cells(self.bellman, first, last)
         source, target, m = self.bellman.source, self.bellman.target, self.bellman.shape[1]
+        count = np.diff(cells.indptr)
         x, y = np.divmod(np.arange(first, last), m)
-        sizes_x, sizes_y = np.diff(source.indptr)[x], np.diff(target.indptr)[y]
-        count = sizes_x * sizes_y
-        if self.bellman.stop.size:
-            count[self.bellman.stop[x, y]] = 0
-        indptr = np.concatenate([[0], np.cumsum(count)])
-        inside = np.arange(indptr[-1]) - np.repeat(indptr[:-1], count)
+        sizes_y = np.diff(target.indptr)[y]
+        inside = np.arange(cells.indptr[-1]) - np.repeat(cells.indptr[:-1], count)
         left, right = np.divmod(inside, np.repeat(sizes_y, count))
         pair = np.repeat(np.arange(last - first), count)
         weight = source.data[source.indptr[x][pair] + left] * target.data[target.indptr[y][pair] + right]
-        start = np.concatenate([[0], np.cumsum(sizes_y)])
-        return Cells(indptr, left.astype(np.int32), right.astype(np.int32), weight, start, np.zeros(start[-1]))
+        return cells._replace(
+            left=left.astype(np.int32), right=right.astype(np.int32), weight=weight, potential=np.zeros(cells.start[-1])
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,6 +248,21 @@ def pair_indices(problem: Problem, pair: object) -> tuple[int, int]:
     return (
         state_index(pair[0], source.n_states, source.names),
         state_index(pair[1], target.n_states, target.names),
+    )
+
+
+def pair_cells(bellman: Bellman, first: int, last: int) -> Cells:
+    """Room for all S_x·S_y cells of the pairs first..last, none at a stop."""
+    x, y = np.divmod(np.arange(first, last), bellman.shape[1])
+    sizes_y = np.diff(bellman.target.indptr)[y]
+    count = np.diff(bellman.source.indptr)[x] * sizes_y
+    if bellman.stop.size:
+        count[bellman.stop[x, y]] = 0
+    indptr = np.concatenate([[0], np.cumsum(count)])
+    start = np.concatenate([[0], np.cumsum(sizes_y)])
+    total = int(indptr[-1])
+    return Cells(
+        indptr, np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total), start, np.empty(int(start[-1]))
     )
 
 

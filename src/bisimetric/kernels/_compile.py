@@ -174,3 +174,13 @@ def kernel(function: Function, *, fastmath: bool | set[str] = False) -> Function
 def finite_kernel(function: Function) -> Function:
     """A kernel that may assume finite numbers, so that its minima are vectorised."""
     return kernel(function, fastmath={"nnan", "ninf", "nsz"})
+
+
+def vector_kernel(function: Function) -> Function:
+    """A finite kernel that may also fuse multiplications with additions."""
+    return kernel(function, fastmath={"nnan", "ninf", "nsz", "contract"})
+
+
+def reduction_kernel(function: Function) -> Function:
+    """A finite kernel whose sums may be taken in any order, the same for the same processor."""
+    return kernel(function, fastmath={"nnan", "ninf", "nsz", "contract", "reassoc"})

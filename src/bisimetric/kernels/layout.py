@@ -48,3 +48,21 @@ class Cells(NamedTuple):
     weight: npt.NDArray[np.float64]  # [cells]
     start: npt.NDArray[np.int64]  # [pairs + 1], where the potentials of a pair begin
     potential: npt.NDArray[np.float64]  # [Σ S_y], g of every pair
+
+
+class Scalings(NamedTuple):
+    """The logarithms of the scalings of all pairs, whole numbers and rests in [-1/2, 1/2] apart."""
+
+    a: npt.NDArray[np.float64]  # [Σ S_x], whole; the pair (x, y) begins at m·P.indptr[x] + y·S_x
+    a_rest: npt.NDArray[np.float64]
+    b: npt.NDArray[np.float64]  # [Σ S_y], whole; the pair (x, y) begins at x·nnz(Q) + Q.indptr[y]
+    b_rest: npt.NDArray[np.float64]
+
+
+class Shared(NamedTuple):
+    """The logarithm Λ of the kernel that all pairs share, oriented for a half projection, and its exponential."""
+
+    whole: npt.NDArray[np.float64]  # [others, owns], Λ = whole + rest
+    rest: npt.NDArray[np.float64]  # [others, owns]
+    factor: npt.NDArray[np.float64]  # [others, owns], exp(Λ - shift - centre), at most e
+    shift: npt.NDArray[np.float64]  # [owns], u; the reference of the others is handed in
