@@ -16,19 +16,30 @@ from bisimetric._exact import ExactCertificate, certify_exactly
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._solve import solve
+from bisimetric._step_size import Decaying, FromTheorem
 from bisimetric._version import __version__
 from bisimetric.io import load, save
-from bisimetric.solvers import LinearProgram, PolicyIteration, ValueIteration
+from bisimetric.solvers import (
+    LinearProgram,
+    PolicyIteration,
+    SinkhornPolicyIteration,
+    SinkhornValueIteration,
+    ValueIteration,
+)
 
 __all__ = [
     "Certificate",
     "Coupling",
+    "Decaying",
     "ExactCertificate",
+    "FromTheorem",
     "LinearProgram",
     "MarkovChain",
     "PolicyIteration",
     "Potentials",
     "Problem",
+    "SinkhornPolicyIteration",
+    "SinkhornValueIteration",
     "Solution",
     "Status",
     "Step",

@@ -50,6 +50,7 @@ class Bellman:
     discount: float
     stop: npt.NDArray[np.bool_]  # [n, m] or [0, 0]
     alike: npt.NDArray[np.int32] = field(repr=False)  # [m], equal for target rows with the same probabilities
+    starts: tuple[Floats | None, Floats | None] = (None, None)
 
     @classmethod
     def of(cls, problem: Problem) -> Bellman:
@@ -58,7 +59,8 @@ class Bellman:
         source, target = _rows(problem.source.transitions), _rows(problem.target.transitions)
         stop = np.zeros((0, 0), np.bool_) if problem.stop is None else problem.stop.copy()
         scale = math.ldexp(1.0, min(1 - math.frexp(largest)[1], 1022))
-        return cls(source, target, problem.cost, scale, problem.discount, stop, _alike(source, target))
+        starts = (problem.source.start, problem.target.start)
+        return cls(source, target, problem.cost, scale, problem.discount, stop, _alike(source, target), starts)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -73,6 +75,14 @@ class Bellman:
     def largest_value(self) -> float:
         """What no distance exceeds: the largest cost forever."""
         return float(self.cost.max()) * self.scale / (1.0 - self.discount) * (1 + 8 * UNIT_ROUNDOFF)
+
+    def start_law(self) -> Floats:
+        """The joint law of independent starts, or uniform over all pairs where a chain has none."""
+        n, m = self.shape
+        source, target = self.starts
+        if source is None or target is None:
+            return np.full((n, m), 1.0 / (n * m))
+        return np.outer(source, target)
 
     def new_trees(self) -> Trees:
         """Room for one transport tree per pair; estimated before it is allocated."""

@@ -152,21 +152,7 @@ class Coupling:
         discount = self.problem.discount
         transposed = self.matrix().T.tocsr()
         b = (1.0 - discount) * self.law(start).ravel()
-
-        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
-            np.subtract(vector, discount * (transposed @ vector), out=out)
-            return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
-
-        solved = _krylov.bicgstab(apply, b, b.copy(), rows=n, target=OCCUPANCY_TOL * float(b.max()))
-        failed = not solved.residual <= HOPELESS * float(b.max())
-        visits = b if failed else np.maximum(solved.x, 0.0)
-        for _ in range(MAX_SWEEPS if failed else POLISH):
-            swept = b + discount * (transposed @ visits)
-            change = float(np.abs(swept - visits).sum())
-            visits = swept
-            if change <= SETTLED:
-                break
-        return visits.reshape(n, m)
+        return visits(transposed, b, discount, rows=n).reshape(n, m)
 
     def simulate(self, steps: int, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:
         """A path of the coupled chains, [steps + 1, 2]; it ends early at a stopped pair. Same seed, same path."""
@@ -249,6 +235,25 @@ def pair_indices(problem: Problem, pair: object) -> tuple[int, int]:
         state_index(pair[0], source.n_states, source.names),
         state_index(pair[1], target.n_states, target.names),
     )
+
+
+def visits(transposed: Any, b: Floats, discount: float, *, rows: int) -> Floats:
+    """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form."""
+
+    def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+        np.subtract(vector, discount * (transposed @ vector), out=out)
+        return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
+
+    solved = _krylov.bicgstab(apply, b, b.copy(), rows=rows, target=OCCUPANCY_TOL * float(b.max()))
+    failed = not solved.residual <= HOPELESS * float(b.max())
+    found = b if failed else np.maximum(solved.x, 0.0)
+    for _ in range(MAX_SWEEPS if failed else POLISH):
+        swept = b + discount * (transposed @ found)
+        change = float(np.abs(swept - found).sum())
+        found = swept
+        if change <= SETTLED:
+            break
+    return found
 
 
 def pair_cells(bellman: Bellman, first: int, last: int) -> Cells:

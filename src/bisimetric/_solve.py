@@ -1,7 +1,8 @@
 """The only loop: it owns the clock, the stopping rule, the callback and the interrupt.
 
 A solver proposes iterates with its own idea of the gap. When that is within the tolerance the checker is
-asked, and only its word counts: a failed check means going on. The loop ends with a status, and raises only
+asked, and only its word counts: a failed check means going on. Approximate solvers have no idea of their gap; the
+checker looks at some of their rounds, and they end when all are run. The loop ends with a status, and raises only
 when an explicit tolerance was missed.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,12 @@ from bisimetric._solution import Solution, Status, Step
 from bisimetric._stochastic import Floats, real_array
 from bisimetric.solvers import Iterate, PolicyIteration, Solver
 from bisimetric.solvers.base import PROGRESS
+
+REMEDIES = {  # for a missed tolerance
+    Status.STEP_LIMIT: "raise max_steps",
+    Status.STALLED: "raise tol",
+    Status.COMPLETED: "raise tol, give the solver more rounds, or use PolicyIteration()",
+}
 
 
 def solve(
@@ -62,8 +70,8 @@ def solve(
             ) from None
         status = Status.INTERRUPTED
         solution = run.solution(status)
-    if throw and tol is not None and status in (Status.STEP_LIMIT, Status.STALLED):
-        remedy = "raise max_steps" if status is Status.STEP_LIMIT else "raise tol"
+    if throw and tol is not None and status in REMEDIES and not solution.relative_gap <= tol:
+        remedy = REMEDIES[status]
         raise ToleranceNotReached(
             f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps, asked for {tol:g}: "
             f"{status.value}; {remedy}, or take error.solution",
@@ -103,10 +111,16 @@ class _Run:
         patience = self._solver.patience(self._problem.discount)
         while True:
             gap = self._iterate.gap
-            if gap <= self._tol * float(np.abs(self._iterate.value).max()) and self._certified():
+            if self._iterate.due:
+                assert self._certificate is not None
+                if self._certificate.relative_gap <= self._tol:
+                    return Status.SOLVED
+            elif patience and gap <= self._tol * float(np.abs(self._iterate.value).max()) and self._certified():
                 return Status.SOLVED
+            if self._iterate.finished:
+                return Status.COMPLETED
             best, idle = (gap, 0) if gap < PROGRESS * best else (best, idle + 1)
-            if idle >= patience:
+            if idle >= patience and patience:
                 return Status.STALLED
             if len(self._history) >= self._max_steps:
                 return Status.STEP_LIMIT
@@ -122,6 +136,7 @@ class _Run:
         if math.isinf(iterate.gap):  # interrupted before the first sweep was over
             self._certificate = a_priori(self._problem, self._bellman)
         if self._certificate is None:
+            iterate = self._iterate = self._solver.measured(self._bellman, iterate)
             self._certificate = check(self._problem, self._bellman, iterate.value, iterate.witness)
         # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is
         # void.
@@ -148,11 +163,20 @@ class _Run:
 
     def _accept(self, iterate: Iterate) -> None:
         self._iterate, self._certificate = iterate, None
+        if iterate.due:
+            self._look()
+            iterate = self._iterate
         seconds = time.perf_counter() - self._began
         step = Step(len(self._history) + 1, iterate.gap / self._bellman.scale, seconds)
         self._history.append(step)
         if self._on_step is not None:
             self._on_step(step)
+
+    def _look(self) -> None:
+        """Let the checker measure the gap of an approximate solver."""
+        iterate = self._solver.measured(self._bellman, self._iterate)
+        certificate = check(self._problem, self._bellman, iterate.value, iterate.witness)
+        self._iterate, self._certificate = replace(iterate, gap=certificate.gap * self._bellman.scale), certificate
 
     def _certified(self) -> bool:
         self._certificate = check(self._problem, self._bellman, self._iterate.value, self._iterate.witness)

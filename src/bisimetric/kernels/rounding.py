@@ -206,3 +206,27 @@ def marginal_errors(first, last, by_source, P, Q, stop, scalings, whole, rest, o
         for j in range(sy):
             off += 0.0 if by_source else abs(Q.data[y_at + j] - column[j])
         out[x, y] = off
+
+
+@kernel
+def make_valid(first, last, P, Q, visited, cells):
+    """Algorithm 3 on given couplings of the pairs first..last; pairs never visited get the independent one."""
+    m = len(Q.indptr) - 1
+    row, column = np.empty(len(P.indptr) - 1), np.empty(m)
+    for pair in range(first, last):
+        x = pair // m
+        y = pair - x * m
+        at, end = cells.indptr[pair - first], cells.indptr[pair - first + 1]
+        if at == end:
+            continue
+        p = P.data[P.indptr[x] : P.indptr[x + 1]]
+        q = Q.data[Q.indptr[y] : Q.indptr[y + 1]]
+        plan = cells.weight[at:end]
+        for i in range(len(p)):
+            for j in range(len(q)):
+                k = i * len(q) + j
+                cells.left[at + k] = i
+                cells.right[at + k] = j
+                if not visited[pair] > 0.0:
+                    plan[k] = p[i] * q[j]
+        couple(p, q, plan, row, column)

@@ -5,8 +5,26 @@ from typing import Any
 from bisimetric.solvers.base import Iterate, Solver
 from bisimetric.solvers.linear_program import LinearProgram
 from bisimetric.solvers.policy_iteration import PolicyIteration
+from bisimetric.solvers.sinkhorn_policy_iteration import SinkhornPolicyIteration
+from bisimetric.solvers.sinkhorn_value_iteration import SinkhornValueIteration
 from bisimetric.solvers.value_iteration import ValueIteration
 
-ALL: dict[str, type[Solver[Any]]] = {solver.name: solver for solver in (PolicyIteration, ValueIteration, LinearProgram)}
+SOLVERS: tuple[type[Solver[Any]], ...] = (
+    PolicyIteration,
+    ValueIteration,
+    LinearProgram,
+    SinkhornValueIteration,
+    SinkhornPolicyIteration,
+)
+ALL: dict[str, type[Solver[Any]]] = {solver.name: solver for solver in SOLVERS}
 
-__all__ = ["ALL", "Iterate", "LinearProgram", "PolicyIteration", "Solver", "ValueIteration"]
+__all__ = [
+    "ALL",
+    "Iterate",
+    "LinearProgram",
+    "PolicyIteration",
+    "SinkhornPolicyIteration",
+    "SinkhornValueIteration",
+    "Solver",
+    "ValueIteration",
+]

@@ -21,6 +21,16 @@ class Iterate:
     witness: Witness  # couplings and potentials that go with it
     gap: float  # what the solver itself believes max(upper - lower) to be
 
+    @property
+    def due(self) -> bool:
+        """Whether the checker should look, although the solver can't tell how large its gap is."""
+        return False
+
+    @property
+    def finished(self) -> bool:
+        """Whether an approximate solver has run all its rounds."""
+        return False
+
     def estimate(self) -> Floats | None:
         """A better guess of the distances than the middle of the interval, if the solver has one at little cost."""
         return None
@@ -34,7 +44,7 @@ class Solver(Generic[State]):
     """Base of all solvers; a subclass adds its options as fields."""
 
     name: ClassVar[str]
-    default_tol: ClassVar[float]  # relative gap
+    default_tol: ClassVar[float]  # relative gap; 0 for a solver that runs its rounds
     default_max_steps: ClassVar[int]
 
     def init(self, bellman: Bellman, value: Floats | None) -> State:
@@ -45,6 +55,10 @@ class Solver(Generic[State]):
         """The next iterate."""
         raise NotImplementedError
 
+    def measured(self, bellman: Bellman, iterate: State) -> State:
+        """The iterate as the checker should see it; a solver may leave costly parts of it to this."""
+        return iterate
+
     def patience(self, discount: float) -> int:
-        """Steps without progress before the loop says STALLED."""
+        """Steps without progress before the loop says STALLED; 0 for an approximate solver, which never does."""
         return PATIENCE
