@@ -20,8 +20,10 @@ from bisimetric._step_size import Decaying, FromTheorem
 from bisimetric._version import __version__
 from bisimetric.io import load, save
 from bisimetric.solvers import (
+    EntropicPolicyIteration,
     LinearProgram,
     PolicyIteration,
+    SinkhornBellman,
     SinkhornPolicyIteration,
     SinkhornValueIteration,
     ValueIteration,
@@ -31,6 +33,7 @@ __all__ = [
     "Certificate",
     "Coupling",
     "Decaying",
+    "EntropicPolicyIteration",
     "ExactCertificate",
     "FromTheorem",
     "LinearProgram",
@@ -38,6 +41,7 @@ __all__ = [
     "PolicyIteration",
     "Potentials",
     "Problem",
+    "SinkhornBellman",
     "SinkhornPolicyIteration",
     "SinkhornValueIteration",
     "Solution",

@@ -84,7 +84,7 @@ class Factored:
         """Λ -= γ·step·expected, then the half projection on one side."""
         amount = self.bellman.discount * step
         shared, centre = self._shared(by_source, amount, expected, commit=True)
-        self._pass(by_source, True, step, shared, centre, expected)
+        self._pass(by_source, True, step, shared, centre, np.empty((0, 0)))
         self._recentre(amount * float(np.abs(expected).max()))
         self.total_step += amount
         self.by_source = by_source
@@ -98,10 +98,25 @@ class Factored:
         self.total_step = sharpness
         self._recentre(drift)
 
-    def violation(self, by_source: bool, weight: Floats | None = None) -> float:
-        """Σ over pairs, by `weight` (a law on pairs; None: the largest), of how far the marginals of one side are off."""
-        side = self.marginals(by_source)
-        return float(side.max()) if weight is None else float((weight * side).sum())
+    def balance(self, by_source: bool) -> None:
+        """The half projection on one side, Λ staying as it is."""
+        shared, centre = self._shared(by_source, 0.0, self.rest, commit=False)
+        self._pass(by_source, True, 1.0, shared, centre, np.empty((0, 0)))
+        self._recentre(0.0)
+        self.by_source = by_source
+
+    def dual_value(self) -> Floats:
+        """c + γ(<α, P[x]> + <β, Q[y]>)/total_step: what transports smoothed by an entropy cost, seen from the dual."""
+        bellman = self.bellman
+        out = np.zeros(bellman.shape)
+
+        def work(first: int, last: int) -> None:
+            kernels.sinkhorn.duals(first, last, bellman.stop, bellman.source, bellman.target, self.scalings, out)
+
+        self._in_blocks(work, out.size)
+        out *= bellman.discount / self.total_step
+        out += bellman.scaled_cost()
+        return np.clip(out, 0.0, None, out=out)
 
     def marginals(self, by_source: bool) -> Floats:
         """[n, m], how far the marginals of one side are off at each pair, in the 1-norm."""

@@ -253,3 +253,24 @@ def _own_way(probability, others, given, given_rest, states, shared, exponent, t
                 found += probability[k] * np.exp(exponent[k] - highest_here + r)
         top[i] = highest_here
         total[i] = found
+
+
+@vector_kernel
+def duals(first, last, stop, P, Q, scalings, out):
+    """<α, P[x]> + <β, Q[y]> of the pairs first..last, nothing at stops."""
+    m = len(Q.indptr) - 1
+    for pair in range(first, last):
+        x = pair // m
+        y = pair - x * m
+        if stop.size > 0 and stop[x, y]:
+            continue
+        sx, sy = P.indptr[x + 1] - P.indptr[x], Q.indptr[y + 1] - Q.indptr[y]
+        at_x, at_y = m * P.indptr[x] + y * sx, x * len(Q.data) + Q.indptr[y]
+        base = scalings.a[at_x]  # α and β may be large and opposite, up to a constant
+        total = base + scalings.b[at_y]
+        for i in range(sx):
+            total += P.data[P.indptr[x] + i] * ((scalings.a[at_x + i] - base) + scalings.a_rest[at_x + i])
+        base = scalings.b[at_y]
+        for j in range(sy):
+            total += Q.data[Q.indptr[y] + j] * ((scalings.b[at_y + j] - base) + scalings.b_rest[at_y + j])
+        out[x, y] = total
