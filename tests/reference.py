@@ -248,9 +248,9 @@ def _on_one_denominator(value: list[Fraction]) -> list[int]:
 def sinkhorn_rounds(problem, steps, *, inner_steps=1):
     """Algorithm 1 of Calo et al. 2024 in the log domain, all of π_k stored, in extended precision.
 
-    Yields (log π_{k+1}, E_k, the largest exponent so far) for each step size; log π is -inf off the supports, E_k is the
-    expectation of the value V_k over the successors on the projected side. One code for both sides: the target's round
-    is the source's round of the transposed problem.
+    Yields (log π_{k+1}, E_k, the largest exponent so far) for each step size; log π is -inf off the supports, E_k is
+    the expectation of the value V_k over the successors on the projected side. One code for both sides: the target's
+    round is the source's round of the transposed problem.
     """
     P, Q, cost, _ = (np.asarray(part, np.longdouble) for part in _dense(problem))
     gamma = np.longdouble(problem.discount)

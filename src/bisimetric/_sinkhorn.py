@@ -25,7 +25,7 @@ from bisimetric._coupling import pair_cells
 from bisimetric._parallel import for_each_block
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.dense import Weights
-from bisimetric.kernels.layout import Cells, Scalings, Shared
+from bisimetric.kernels.layout import Cells, Rows, Scalings, Shared
 
 ONE_CALL = 2**22  # cells of all pairs up to which a kernel is called once; beyond, in blocks that Ctrl-C can part
 DENSE_FROM = 0.1  # share of cells on the supports from which a matrix product pays
@@ -63,14 +63,13 @@ class Factored:
         )
         a, a_rest, b, b_rest = np.zeros(size_a), np.zeros(size_a), np.zeros(size_b), np.zeros(size_b)
         if initial == "uniform":
-            for rows, whole, rest, tiled in (
-                (bellman.source, a, a_rest, lambda log: np.concatenate([np.tile(part, m) for part in log])),
-                (bellman.target, b, b_rest, lambda log: np.tile(np.concatenate(log), n)),
-            ):
-                sizes = np.diff(rows.indptr)
-                log = tiled(np.split(-np.log(rows.data * np.repeat(sizes, sizes)), rows.indptr[1:-1]))
-                np.rint(log, out=whole)
-                np.subtract(log, whole, out=rest)
+            to_source, to_target = (_uniform_scaling(rows) for rows in (bellman.source, bellman.target))
+            by_row = np.split(to_source, bellman.source.indptr[1:-1])
+            a_rest[:] = np.concatenate([np.tile(part, m) for part in by_row])
+            b_rest[:] = np.tile(to_target, n)
+            for whole, rest in ((a, a_rest), (b, b_rest)):
+                np.rint(rest, out=whole)
+                rest -= whole
         return cls(bellman, Scalings(a, a_rest, b, b_rest), np.zeros((n, m)), np.zeros((n, m)))
 
     def probe(self, by_source: bool, step: float, expected: Floats) -> Floats:
@@ -268,6 +267,13 @@ class FactoredWitness:
             state.by_source, cells,
         )  # fmt: skip
         return cells
+
+
+def _uniform_scaling(rows: Rows) -> Floats:
+    """The logarithms of the scalings that make each row uniform on its support."""
+    sizes = np.diff(rows.indptr)
+    scaling: Floats = -np.log(rows.data * np.repeat(sizes, sizes))
+    return scaling
 
 
 def largest_exponent(bellman: Bellman, total_step: float) -> float:

@@ -57,7 +57,9 @@ class Theorem(NamedTuple):
 SVI_THEOREM = Theorem(
     "thm:main", 324.0, 5, lambda c, gamma, log, k: math.sqrt((1.0 - gamma) ** 3 * log / k) / (4.0 * c)
 )
-SPI_THEOREM = Theorem("thm:main2", 5.0, 4, lambda c, gamma, log, k: (1.0 - gamma) * math.sqrt(8.0 * log / k) / (3.0 * c))
+SPI_THEOREM = Theorem(
+    "thm:main2", 5.0, 4, lambda c, gamma, log, k: (1.0 - gamma) * math.sqrt(8.0 * log / k) / (3.0 * c)
+)
 
 StepSize = float | str | Decaying | FromTheorem
 
@@ -94,8 +96,8 @@ def plan(
         needed = theorem.factor * (largest / step_size.epsilon) ** 2 * log / (1.0 - discount) ** theorem.power
         if not needed <= LARGEST_ROUNDS:
             raise InvalidOption(
-                f"FromTheorem(epsilon={step_size.epsilon:g}) asks for K = {needed:.2g} rounds ({theorem.name}), expected "
-                f"at most {LARGEST_ROUNDS:.0e}; raise epsilon, give a step_size and rounds, or use PolicyIteration()"
+                f"FromTheorem(epsilon={step_size.epsilon:g}) asks for K = {needed:.2g} rounds ({theorem.name}), "
+                f"expected at most {LARGEST_ROUNDS:.0e}; raise epsilon, give a step_size and rounds, or use PolicyIteration()"
             )
         total = max(1, math.ceil(needed))
         step = theorem.step(largest, discount, log, total)

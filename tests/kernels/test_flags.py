@@ -21,7 +21,7 @@ EXPECTED = os.environ.get("BISIMETRIC_EXPECT", "")
 
 def all_kernels():
     """Every function that the kernel modules define."""
-    for module in (kernels.transport, kernels.evaluation, kernels.check):
+    for module in (kernels.transport, kernels.evaluation, kernels.check, kernels.sinkhorn, kernels.rounding):
         for name, thing in vars(module).items():
             if callable(thing) and getattr(thing, "__module__", None) == module.__name__:
                 yield f"{module.__name__}.{name}", thing

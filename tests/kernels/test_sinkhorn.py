@@ -112,9 +112,7 @@ def test_initial_couplings(initial):
     P, Q = (chain.transitions.toarray() for chain in (problem.source, problem.target))
     if initial == "uniform":
         P, Q = ((matrix > 0) / (matrix > 0).sum(axis=1, keepdims=True) for matrix in (P, Q))
-    np.testing.assert_allclose(
-        np.exp(log_couplings(state)).astype(float), np.einsum("xi,yj->xyij", P, Q), rtol=1e-14
-    )
+    np.testing.assert_allclose(np.exp(log_couplings(state)).astype(float), np.einsum("xi,yj->xyij", P, Q), rtol=1e-14)
 
 
 def test_shared_and_own_way_agree(monkeypatch):

@@ -26,7 +26,9 @@ class Weights(NamedTuple):
     middle: Floats  # [pairs, 1]
 
 
-def weigh(first: int, last: int, by_source: bool, rows: tuple[Rows, Rows], centre: Floats, scalings: Scalings, out: Weights) -> bool:
+def weigh(
+    first: int, last: int, by_source: bool, rows: tuple[Rows, Rows], centre: Floats, scalings: Scalings, out: Weights
+) -> bool:
     """The weights that a half projection of source rows first..last needs; False if a pair is out of range."""
     n, m = len(rows[0].indptr) - 1, len(rows[1].indptr) - 1
     pairs = slice(first * m, last * m)

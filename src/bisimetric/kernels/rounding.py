@@ -148,7 +148,7 @@ def potentials(first, last, value, P, Q, scalings, total_step, from_source, cell
 
 @kernel
 def apply_rounded(first, last, vector, out, other, discount, stop, P, Q, scalings, whole, rest, sums):
-    """out = vector - γΠ·vector for the rounded coupling, source rows first..last; sums[x] = (<other, out>, <out, out>)."""
+    """out = vector - γΠ·vector for the rounded coupling, source rows first..last; sums as in kernels/evaluation.py."""
     m = len(Q.indptr) - 1
     most_x = 0
     for x in range(first, last):

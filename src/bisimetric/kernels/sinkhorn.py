@@ -41,7 +41,7 @@ FAINT = -80.0  # exponents this far below the largest add nothing to a sum, also
 
 @vector_kernel
 def gibbs(by_source, amount, expected, whole, rest, centre, commit, out):
-    """Λ - amount·expected, other side first, with its exponential relative to u and v = centre; Λ is set if `commit`."""
+    """Λ - amount·expected, other side first, and its exponential relative to u and v = centre; `commit` sets Λ."""
     n, m = whole.shape
     others, owns = (m, n) if by_source else (n, m)
     for x in range(n):
@@ -82,7 +82,7 @@ def centres(P, Q, scalings, centre_x, centre_y):
     centre_y[:] = 0.0
     at_x, at_y = 0, 0
     for x in range(n):
-        for y in range(m):
+        for _ in range(m):
             for k in range(P.indptr[x], P.indptr[x + 1]):
                 centre_x[P.indices[k]] -= scalings.a[at_x]
                 at_x += 1
@@ -134,7 +134,10 @@ def project(first, last, by_source, commit, dense, step, cost, scale, stop, P, Q
             own, other = (x, y) if by_source else (y, x)
             own_scaling[r], other_scaling[r] = (at_x, at_y) if by_source else (at_y, at_x)
             own_at[r], own_size[r] = own_rows.indptr[own], own_rows.indptr[own + 1] - own_rows.indptr[own]
-            other_at[r], other_size[r] = other_rows.indptr[other], other_rows.indptr[other + 1] - other_rows.indptr[other]
+            other_at[r], other_size[r] = (
+                other_rows.indptr[other],
+                other_rows.indptr[other + 1] - other_rows.indptr[other],
+            )
             at_rest[r] = stop.size > 0 and stop[x, y]
             fits[r] = not at_rest[r]
             if at_rest[r]:

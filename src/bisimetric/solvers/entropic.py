@@ -70,7 +70,9 @@ class Entropic(Solver[EntropicRound]):
 
     def init(self, bellman: Bellman, value: Floats | None) -> EntropicRound:
         if not largest_exponent(bellman, self._sharpness(bellman)) <= LARGEST_EXPONENT:
-            raise InvalidOption("the transports are so sharp that exponents leave the range of numbers; smooth them more")
+            raise InvalidOption(
+                "the transports are so sharp that exponents leave the range of numbers; smooth them more"
+            )
         start = bellman.scaled_cost() if value is None else value
         factored = Factored.start(bellman, "independent")
         first = EntropicRound(start, factored.witness(start), np.inf, 0, self.rounds, factored, start)
