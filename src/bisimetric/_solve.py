@@ -166,8 +166,9 @@ class _Run:
         if iterate.due:
             self._look()
             iterate = self._iterate
+        facts = iterate.facts() if iterate.due else ()
         seconds = time.perf_counter() - self._began
-        step = Step(len(self._history) + 1, iterate.gap / self._bellman.scale, seconds)
+        step = Step(len(self._history) + 1, iterate.gap / self._bellman.scale, seconds, *facts)
         self._history.append(step)
         if self._on_step is not None:
             self._on_step(step)

@@ -46,19 +46,39 @@ class FromTheorem:
 
 
 class Theorem(NamedTuple):
-    """K ≥ factor·|c|²·log(nm) / ((1-γ)^power ε²), and η as a function of |c|, γ, log(nm) and K."""
+    """K ≥ factor·|c|²·log(nm) / ((1-γ)^power ε²), and η as a function of |c|, γ, log(nm) and K.
+
+    The bounds are functions of |c|, γ, the entropy H(μ*|μ_1), η and K: on the regret Σ <μ_k - μ*, c>, and on the error
+    of the averaged output.
+    """
 
     name: str
     factor: float
     power: int
     step: Callable[[float, float, float, int], float]
+    regret: Callable[[float, float, float, float, int], float]
+    error: Callable[[float, float, float, float, int], float]
 
 
 SVI_THEOREM = Theorem(
-    "thm:main", 324.0, 5, lambda c, gamma, log, k: math.sqrt((1.0 - gamma) ** 3 * log / k) / (4.0 * c)
+    "thm:main",
+    324.0,
+    5,
+    lambda c, gamma, log, k: math.sqrt((1.0 - gamma) ** 3 * log / k) / (4.0 * c),
+    lambda c, gamma, entropy, eta, k: entropy / eta + 2.0 * c,
+    lambda c, gamma, entropy, eta, k: (
+        (2.0 * entropy / (k * eta) + 32.0 * eta * c * c / (1.0 - gamma) ** 3 + 2.0 * c / k) / (1.0 - gamma)
+    ),
 )
 SPI_THEOREM = Theorem(
-    "thm:main2", 5.0, 4, lambda c, gamma, log, k: (1.0 - gamma) * math.sqrt(8.0 * log / k) / (3.0 * c)
+    "thm:main2",
+    5.0,
+    4,
+    lambda c, gamma, log, k: (1.0 - gamma) * math.sqrt(8.0 * log / k) / (3.0 * c),
+    lambda c, gamma, entropy, eta, k: entropy / eta + 9.0 * eta * c * c * k / (8.0 * (1.0 - gamma) ** 2),
+    lambda c, gamma, entropy, eta, k: (
+        (entropy / (k * eta) + 9.0 * eta * c * c / (8.0 * (1.0 - gamma) ** 2)) / (1.0 - gamma)
+    ),
 )
 
 StepSize = float | str | Decaying | FromTheorem
@@ -69,6 +89,7 @@ class Plan(NamedTuple):
 
     step: Callable[[int], float]
     rounds: int
+    constant: bool = False
 
 
 def checked(step_size: object) -> None:
@@ -101,14 +122,14 @@ def plan(
             )
         total = max(1, math.ceil(needed))
         step = theorem.step(largest, discount, log, total)
-        return Plan(lambda _: step, total)
+        return Plan(lambda _: step, total, constant=True)
     total = default_rounds if rounds is None else rounds
     if step_size == "auto":
         return Plan(lambda k: AUTO_FIRST / (largest * math.sqrt(k)), total)
     if isinstance(step_size, Decaying):
         return Plan(step_size, total)
     constant = float(step_size)
-    return Plan(lambda _: constant, total)
+    return Plan(lambda _: constant, total, constant=True)
 
 
 def _is_positive(number: object) -> bool:

@@ -1,4 +1,4 @@
-"""The paper's theorems, lemmas and options of the two Sinkhorn methods. That intervals hold is in test_approximate_laws."""
+"""The paper's theorems and lemmas, options of its two methods. That intervals hold is in test_approximate_laws.py."""
 
 from __future__ import annotations
 
@@ -52,11 +52,17 @@ def occupancy(problem, plans):
 # ------------------------------------------------------------------ the theorems
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("method", "epsilon"), [(METHODS[0], 4.0), (METHODS[1], 0.25)])
-def test_theorems(method, epsilon, seed):
-    """With the η and K of thm:main and thm:main2 the averaged output errs by at most ε at the start."""
-    problem = tiny(seed=seed)
+@pytest.mark.parametrize(
+    ("method", "epsilon", "discount"),
+    [(METHODS[1], 0.25, 0.5), pytest.param(METHODS[0], 0.6, 0.4, marks=pytest.mark.slow)],
+)
+def test_theorems(method, epsilon, discount):
+    """With the η and K of thm:main and thm:main2 the averaged output errs by at most ε at the start.
+
+    No coupling errs by more than γ/(1-γ)·|c|, which is more than ε here.
+    """
+    problem = tiny(2, 2, discount=discount)
+    assert epsilon < discount / (1 - discount)
     solver = method(
         step_size=bm.FromTheorem(epsilon * problem.cost.max()), initial="uniform", inner_steps=1e-9, output="average"
     )
@@ -65,6 +71,39 @@ def test_theorems(method, epsilon, seed):
     exact = bm.solve(problem)
     assert solution.value[0, 0] - exact.value[0, 0] <= epsilon * problem.cost.max()
     assert solution.value[0, 0] >= exact.lower[0, 0]
+
+
+@pytest.mark.parametrize("eta", [0.05, 0.5, 5.0])
+def test_regret_and_violations(eta):
+    """thm:regret and thm:cumulative_delta at any η and K, and the history holds what is needed to plot them."""
+    problem = tiny(3, 2, seed=4)
+    largest, gamma, rounds = problem.cost.max(), 0.5, 128
+    solver = METHODS[0](step_size=eta, rounds=rounds, initial="uniform", inner_steps=1e-10, output="average")
+    solution = bm.solve(problem, solver)
+    exact = bm.solve(problem).value[0, 0]
+    measured = [step for step in solution.history if step.mean_cost is not None]
+    assert [step.step for step in measured] == [1, 2, 4, 8, 16, 32, 64, 128]
+    for step in measured:
+        assert step.mean_cost - exact <= step.regret_bound
+        assert step.regret_bound == pytest.approx((np.log(6) / eta + 2 * largest) / (step.step * (1 - gamma)))
+        own, other = (step.violation_x, step.violation_y)[:: 1 if step.step % 2 else -1]
+        assert own <= 1e-12 < other
+    assert solution.value[0, 0] - exact <= measured[-1].error_bound
+    bellman = Bellman.of(problem)
+    state, expected = Factored.start(bellman, "uniform"), [np.zeros(problem.shape)] * 2
+    total = 0.0
+    for k in range(rounds):  # δ(μ_1), …, δ(μ_K); the largest over the pairs bounds each
+        plans = plans_of(state, rounded=False)
+        start = np.zeros(problem.cost.size)
+        start[0] = 1 - gamma
+        moves = plans.reshape(start.size, start.size)
+        nu = np.linalg.solve(np.eye(start.size) - gamma * moves.T, start).reshape(problem.shape)
+        total += (nu * (state.marginals(True) + state.marginals(False))).sum()
+        for _ in range(60):
+            expected[k % 2] = state.probe(k % 2 == 0, eta / bellman.scale, expected[k % 2])
+        state.project(k % 2 == 0, eta / bellman.scale, expected[k % 2])
+    bound = (1 - gamma) * np.log(6) / (2 * eta * largest) + 16 * eta * largest * rounds / (1 - gamma) ** 2
+    assert 0 < total <= bound
 
 
 def test_rounds_of_the_theorems():
@@ -238,7 +277,7 @@ def test_more_rounds_come_closer(method):
     errors = [
         np.abs(bm.solve(problem, method(rounds=rounds)).value - exact).max() / exact.max() for rounds in (5, 50, 500)
     ]
-    assert errors[2] < 0.05
+    assert errors[2] < 0.1
     assert errors[2] < errors[1] < errors[0]
     assert len(bm.solve(problem, method(inner_steps=2)).history) == DEFAULT_ROUNDS
 

@@ -34,7 +34,7 @@ def list_solvers(*, as_json: bool) -> int:
     show(
         table,
         Text(
-            "\nThe tolerance bounds the certified relative gap, or a number of rounds is run; --tol sets another.",
+            "\nThe tolerance bounds the certified relative gap (or rounds are run); --tol sets another.",
             style="dim",
         ),
     )

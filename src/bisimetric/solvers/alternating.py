@@ -23,7 +23,8 @@ from bisimetric._errors import InvalidOption
 from bisimetric._sinkhorn import INITIAL, Factored, largest_exponent
 from bisimetric._step_size import Plan, StepSize, Theorem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
-from bisimetric.solvers.base import Iterate, Solver
+from bisimetric.kernels.layout import Rows
+from bisimetric.solvers.base import Facts, Iterate, Solver
 
 OUTPUTS = ("last", "average")
 DEFAULT_ROUNDS = 750
@@ -42,6 +43,8 @@ class Round(Iterate):
     factored: Factored
     expected: tuple[Floats, Floats]  # of the last source round and of the last target round
     average: Average | None
+    theorem: Theorem
+    entropy: float  # a bound on H(μ*|μ_1)
 
     @property
     def finished(self) -> bool:
@@ -51,6 +54,19 @@ class Round(Iterate):
     def due(self) -> bool:
         """Powers of two, and the end."""
         return self.finished or self.k & (self.k - 1) == 0
+
+    def facts(self) -> Facts:
+        """Constraint violations of the couplings in hand, mean cost and what the theorem says about them."""
+        bellman, average, k = self.factored.bellman, self.average, self.k
+        off_x, off_y = (float(self.factored.marginals(side).max()) for side in (True, False))
+        gamma, mean = bellman.discount, None
+        if average is not None and average.count:
+            mean = average.paid / bellman.scale / (average.count * (1.0 - gamma))
+        if not self.plan.constant:
+            return Facts(off_x, off_y, mean)
+        given = (float(bellman.cost.max()), gamma, self.entropy, self.plan.step(1), k)
+        regret = self.theorem.regret(*given) / (k * (1.0 - gamma))
+        return Facts(off_x, off_y, mean, regret, self.theorem.error(*given))
 
     def estimate(self) -> Floats:
         """The value of the output's coupling."""
@@ -105,7 +121,10 @@ class Alternating(Solver[Round]):
         if bellman.stop.size:
             start = np.where(bellman.stop, bellman.scaled_cost(), start)
         guess = bellman.scaled_cost() if value is None else value
-        first = Round(guess, factored.witness(guess), math.inf, 0, plan, factored, (start, start), average)
+        entropy = sum(_largest_surprise(rows, self.initial) for rows in (bellman.source, bellman.target))
+        first = Round(
+            guess, factored.witness(guess), math.inf, 0, plan, factored, (start, start), average, self.theorem, entropy
+        )
         return self.step(bellman, first)
 
     def step(self, bellman: Bellman, iterate: Round) -> Round:
@@ -145,3 +164,10 @@ class Alternating(Solver[Round]):
         """Whether an inner iteration to a tolerance may stop; rounding sets a floor."""
         floor = 64 * UNIT_ROUNDOFF * (float(np.abs(now).max()) + 1.0 / step)
         return change <= max(float(self.inner_steps) * float(bellman.cost.max()) * bellman.scale, floor)
+
+
+def _largest_surprise(rows: Rows, initial: str) -> float:
+    """The largest -log of an initial probability: the entropy of anything relative to it is no larger."""
+    if initial == "uniform":
+        return math.log(int(np.diff(rows.indptr).max()))
+    return -math.log(float(rows.data.min()))

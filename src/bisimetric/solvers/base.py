@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from bisimetric._bellman import Bellman
 from bisimetric._coupling import Witness
@@ -11,6 +11,16 @@ from bisimetric._stochastic import Floats
 
 PATIENCE = 12  # steps without progress before a solve has stalled, for solvers that converge fast
 PROGRESS = 0.9  # of the best gap: anything less is progress
+
+
+class Facts(NamedTuple):
+    """What a solver measures besides the gap; see `Step`."""
+
+    violation_x: float | None = None
+    violation_y: float | None = None
+    mean_cost: float | None = None
+    regret_bound: float | None = None
+    error_bound: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +40,10 @@ class Iterate:
     def finished(self) -> bool:
         """Whether an approximate solver has run all its rounds."""
         return False
+
+    def facts(self) -> Facts:
+        """For the history, in the units of the cost; asked for when the checker has looked on its own account."""
+        return Facts()
 
     def estimate(self) -> Floats | None:
         """A better guess of the distances than the middle of the interval, if the solver has one at little cost."""
