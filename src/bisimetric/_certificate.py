@@ -28,7 +28,7 @@ from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, real_array
 
 LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
 ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
-CELLS_AT_ONCE = 2**20  # of couplings that the checker looks at in one block
+CELLS_AT_ONCE = 2**16  # of couplings that the checker looks at in one block
 OPERATIONS_AROUND = 12  # roundings besides those of the longest sum: scaling, γ, c, the cost itself
 SUBNORMAL_BELOW = 2.0**-1000  # costs this small may round when scaled back
 
