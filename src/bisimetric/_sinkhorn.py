@@ -24,8 +24,7 @@ from bisimetric._bellman import SERIAL_BELOW, Bellman
 from bisimetric._coupling import pair_cells
 from bisimetric._parallel import for_each_block
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
-from bisimetric.kernels.dense import Weights
-from bisimetric.kernels.layout import Cells, Rows, Scalings, Shared
+from bisimetric.kernels.layout import Cells, Rows, Scalings, Shared, Weights
 
 ONE_CALL = 2**22  # cells of all pairs up to which a kernel is called once; beyond, in blocks that Ctrl-C can part
 DENSE_FROM = 0.1  # share of cells on the supports from which a matrix product pays
@@ -215,20 +214,20 @@ class Factored:
             return
         new = self._weights is None
         if self._weights is None:
-            self._weights = Weights(np.empty((n * m, m if by_source else n)), np.empty((n * m, 1)))
+            self._weights = Weights(np.empty((n * m, m if by_source else n)), np.empty(n * m))
         weights, cost = self._weights, bellman.scaled_cost()
         out = None if commit else expected
         size = max(1, DENSE_BLOCK // (m * max(n, m)))  # source rows that fit the cache
 
         def work(i: int, j: int) -> None:
-            for first in range(i * size, min(j * size, n), size):
-                last = min(first + size, n)
-                if new and not kernels.dense.weigh(first, last, by_source, rows, centre, self.scalings, weights):
-                    weights.middle[first * m] = math.nan  # this block is left to the general kernel, now and next time
-                if math.isnan(weights.middle[first * m, 0]) or not kernels.dense.project(
+            for first in range(i * size * m, min(j * size, n) * m, size * m):
+                last = min(first + size * m, n * m)
+                if new and not kernels.dense.prepare(first, last, by_source, rows, centre, self.scalings, weights):
+                    weights.middle[first] = math.nan  # this block is left to the general kernel, now and next time
+                if math.isnan(weights.middle[first]) or not kernels.dense.project(
                     first, last, by_source, step, cost, rows, shared, weights, self.scalings, out
                 ):
-                    general(first * m, last * m)
+                    general(first, last)
 
         self._in_blocks(work, -(-n // size))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import optimize
@@ -290,3 +292,18 @@ def test_answers_scale_with_the_cost():
         scaled = bm.Problem(problem.source, problem.target, discount=0.9, cost=problem.cost * 2.0**40)
         other = bm.solve(scaled, method(rounds=10))
         assert np.array_equal(one.value * 2.0**40, other.value)
+
+
+def test_memory_of_a_solve():
+    """With the last iterate: at most three times nm(n + m) doubles beyond the inputs, checker included."""
+    random = np.random.default_rng(0)
+    n = 50
+    chains = [bm.MarkovChain(random.dirichlet(np.ones(n), n)) for _ in range(2)]
+    problem = bm.Problem(*chains, discount=0.95, cost=random.random((n, n)))
+    solver = METHODS[0](rounds=2)
+    bm.solve(tiny(9, 8), solver)  # kernels are loaded
+    tracemalloc.start()
+    bm.solve(problem, solver)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 3 * 8 * n * n * (n + n)

@@ -1,98 +1,104 @@
 """Half projections where every state has all successors: the shared way of kernels/sinkhorn.py as matrix products.
 
-Scalings of consecutive pairs are then the rows of a matrix, and whole source rows of pairs can be treated at once by
-numpy, whose exponentials and logarithms are the fastest there are. A block of which one pair does not fit the shared
-way is left to the general kernel.
+Scalings of consecutive pairs are then the rows of a matrix. Exponentials and logarithms are numpy's, the fastest there
+are, the product is that of the BLAS, and what lies between them is fused into one pass each. The weights, which are
+the probabilities times the exponentials of the side that stays, are kept for the other passes of a round. A block of
+which one pair does not fit the shared way is left to the general kernel.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
-from bisimetric.kernels.layout import Rows, Scalings, Shared
-
-Floats = npt.NDArray[np.float64]
-SPAN, SMALLEST = 600.0, 1e-130  # as in kernels/sinkhorn.py, which this module must not load: it needs no compiler
-NARROW = 16.0  # span up to which a sum of whole number and rest loses nothing that counts
+from bisimetric.kernels._compile import vector_kernel
+from bisimetric.kernels.elementary import highest, inner, lowest
+from bisimetric.kernels.sinkhorn import SMALLEST, SPAN
 
 
-class Weights(NamedTuple):
-    """The probabilities of one side times the exponentials of its scalings, pair by pair, relative to exp(middle)."""
+@vector_kernel
+def relate(first, last, given, rest, centre, out, error, middle):
+    """out + error = given + centre + rest relative to the middle of a pair's range; the widest range."""
+    widest = 0.0
+    for pair in range(first, last):
+        row, row_rest, here, missed = given[pair], rest[pair], out[pair], error[pair - first]
+        for k in range(len(centre)):
+            here[k] = row[k] + centre[k]
+        low, high = lowest(here), highest(here)
+        widest = max(widest, high - low)
+        reference = np.rint(0.5 * (low + high))
+        middle[pair] = reference
+        for k in range(len(centre)):
+            whole = here[k] - reference
+            total = whole + row_rest[k]
+            missed[k] = (whole - total) + row_rest[k]
+            here[k] = total
+    return widest
 
-    weights: Floats  # [pairs, others]
-    middle: Floats  # [pairs, 1]
+
+@vector_kernel
+def weigh(first, last, m, by_source, P, Q, error, weights):
+    """The exponentials, corrected for what their arguments missed, times the probabilities."""
+    for pair in range(first, last):
+        x = pair // m
+        at = (pair - x * m) * m if by_source else x * (len(P.indptr) - 1)
+        here, missed = weights[pair], error[pair - first]
+        probability = Q.data[at : at + len(here)] if by_source else P.data[at : at + len(here)]
+        for k in range(len(here)):
+            here[k] = (here[k] + here[k] * missed[k]) * probability[k]
 
 
-def weigh(
-    first: int, last: int, by_source: bool, rows: tuple[Rows, Rows], centre: Floats, scalings: Scalings, out: Weights
-) -> bool:
-    """The weights that a half projection of source rows first..last needs; False if a pair is out of range."""
+@vector_kernel
+def commit(first, last, logs, middle, shift, mine, mine_rest):
+    """The own scalings, from the logarithms of the sums."""
+    for pair in range(first, last):
+        log, own, own_rest, reference = logs[pair - first], mine[pair], mine_rest[pair], middle[pair]
+        for i in range(len(log)):
+            carry = np.rint(log[i])
+            own[i] = -(reference + shift[i] + carry)
+            own_rest[i] = carry - log[i]
+
+
+@vector_kernel
+def expect(first, last, m, by_source, step, cost, P, Q, logs, middle, shift, mine, mine_rest, expected):
+    """c - 1/step·Σ P(x')·(α + log Σ …), from the logarithms of the sums, which are overwritten."""
+    for pair in range(first, last):
+        x = pair // m
+        y = pair - x * m
+        log, own, own_rest, reference = logs[pair - first], mine[pair], mine_rest[pair], middle[pair]
+        for i in range(len(log)):
+            log[i] = (own[i] + (reference + shift[i])) + (own_rest[i] + log[i])
+        at = x * len(log) if by_source else y * len(log)
+        probability = P.data[at : at + len(log)] if by_source else Q.data[at : at + len(log)]
+        expected[x, y] = cost[x, y] - inner(probability, log) / step
+
+
+def prepare(first, last, by_source, rows, centre, scalings, out):
+    """The weights of the pairs first..last; False if one is out of range."""
     n, m = len(rows[0].indptr) - 1, len(rows[1].indptr) - 1
-    pairs = slice(first * m, last * m)
     given, rest = (scalings.b, scalings.b_rest) if by_source else (scalings.a, scalings.a_rest)
-    given, rest = given.reshape(n * m, -1)[pairs], rest.reshape(n * m, -1)[pairs]
-    weights = out.weights[pairs]
-    relative = given + centre
-    low, high = relative.min(axis=1), relative.max(axis=1)
-    span = (high - low).max()
-    if span > SPAN:
+    error = np.empty((last - first, len(centre)))
+    given, rest = given.reshape(n * m, -1), rest.reshape(n * m, -1)
+    if relate(first, last, given, rest, centre, out.weights, error, out.middle) > SPAN:
         return False
-    middle = np.rint(0.5 * (low + high))[:, None]
-    out.middle[pairs] = middle
-    relative -= middle
-    np.add(relative, rest, out=weights)
-    if span <= NARROW:
-        np.exp(weights, out=weights)
-    else:
-        relative -= weights
-        relative += rest  # what the sum was rounded by
-        np.exp(weights, out=weights)
-        relative *= weights
-        weights += relative
-    probability = rows[1].data.reshape(1, m, m) if by_source else rows[0].data.reshape(n, 1, n)[first:last]
-    weights.reshape(last - first, m, -1)[...] *= probability
+    part = out.weights[first:last]
+    np.exp(part, out=part)
+    weigh(first, last, m, by_source, *rows, error, out.weights)
     return True
 
 
-def project(
-    first: int,
-    last: int,
-    by_source: bool,
-    step: float,
-    cost: Floats,
-    rows: tuple[Rows, Rows],
-    shared: Shared,
-    given: Weights,
-    scalings: Scalings,
-    expected: Floats | None,
-) -> bool:
-    """Source rows first..last: own scalings are set, or `expected` if it is given. False if a pair is out of range."""
+def project(first, last, by_source, step, cost, rows, shared, given, scalings, expected):
+    """The pairs first..last: own scalings are set, or `expected` if it is given. False if a pair is out of range."""
     n, m = len(rows[0].indptr) - 1, len(rows[1].indptr) - 1
-    pairs = slice(first * m, last * m)
-    own, own_rest = (scalings.a, scalings.a_rest) if by_source else (scalings.b, scalings.b_rest)
-    mine, mine_rest = own.reshape(n * m, -1)[pairs], own_rest.reshape(n * m, -1)[pairs]
-    logs = given.weights[pairs] @ shared.factor
+    logs = given.weights[first:last] @ shared.factor
     if logs.min() < SMALLEST:
         return False
     np.log(logs, out=logs)
+    mine, rest = (scalings.a, scalings.a_rest) if by_source else (scalings.b, scalings.b_rest)
+    mine, rest = mine.reshape(n * m, -1), rest.reshape(n * m, -1)
     if expected is None:
-        np.rint(logs, out=mine)
-        np.subtract(mine, logs, out=mine_rest)
-        mine += given.middle[pairs]
-        mine += shared.shift
-        np.negative(mine, out=mine)
-        return True
-    change = mine + given.middle[pairs]
-    change += shared.shift
-    logs += mine_rest
-    change += logs
-    by_state = change.reshape(last - first, m, -1)
-    if by_source:
-        total = np.matmul(by_state, rows[0].data.reshape(n, n, 1)[first:last])[:, :, 0]
+        commit(first, last, logs, given.middle, shared.shift, mine, rest)
     else:
-        total = np.einsum("xyj,yj->xy", by_state, rows[1].data.reshape(m, m))
-    expected[first:last] = cost[first:last] - total / step
+        expect(
+            first, last, m, by_source, step, cost, *rows, logs, given.middle, shared.shift, mine, rest, expected
+        )  # fmt: skip
     return True

@@ -66,3 +66,10 @@ class Shared(NamedTuple):
     rest: npt.NDArray[np.float64]  # [others, owns]
     factor: npt.NDArray[np.float64]  # [others, owns], exp(Λ - shift - centre), at most e
     shift: npt.NDArray[np.float64]  # [owns], u; the reference of the others is handed in
+
+
+class Weights(NamedTuple):
+    """Probabilities of one side times the exponentials of its scalings, for full supports, relative to exp(middle)."""
+
+    weights: npt.NDArray[np.float64]  # [pairs, others]
+    middle: npt.NDArray[np.float64]  # [pairs]

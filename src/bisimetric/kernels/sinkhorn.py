@@ -1,6 +1,6 @@
 """Half projections of couplings in factored form: the arithmetic of every Sinkhorn-like solver.
 
-All couplings of a problem share one kernel and differ in their scalings (docs: the factored form),
+All couplings of a problem share one kernel and differ in their scalings,
 
     π(x'y'|xy) = P(x'|x) Q(y'|y) · exp(α_xy(x') + β_xy(y') + Λ(x', y')).
 

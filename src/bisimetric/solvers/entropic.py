@@ -5,7 +5,7 @@
 The kernel exp(-ξV) is shared by all pairs, so this is the factored form with Λ = -ξV. Scalings may be kept from round
 to round: V changes little, so few projections suffice then.
 
-References: Cuturi 2013; Calo et al. 2024, Appendix G (who name warm starts as the reason for their own speed).
+References: Cuturi 2013; Calo et al. 2024, Appendix F (who name warm starts as the reason for their own speed).
 """
 
 from __future__ import annotations
