@@ -3,10 +3,10 @@
     (T V)(x, y) = c(x, y) + γ · OT_V(P[x], Q[y])
 
 Value iteration repeats V ← T V; policy iteration evaluates the couplings that attain T V, by a sparse LU
-factorisation or by scipy's BiCGSTAB. Transports come from POT: its public `emd2`, or the C core below it without the
-checks around. The linear program goes to HiGHS. All of them get what helps: transports restricted to supports, costs
-gathered once a sweep for all pairs and scaled to at most 1 (POT is silently wrong for tiny costs), no checks of
-marginals, HiGHS' own tolerances.
+factorisation or by scipy's BiCGSTAB. Transports come from POT: its public `emd` and `emd2`, or the C core below them
+without the checks around. The linear program goes to HiGHS. All of them get what helps: transports restricted to
+supports, costs gathered once a sweep for all pairs and scaled to at most 1 (POT is silently wrong for tiny costs), no
+checks of marginals, HiGHS' own tolerances.
 
 Everybody stops at the same relative gap. With R = T V - V and MacQueen's bounds,
 
@@ -90,6 +90,17 @@ def emd2() -> Transport:
     return transport
 
 
+def emd() -> Transport:
+    """POT's public function for plans, without the options that cost time."""
+    import ot
+
+    def transport(a: Floats, b: Floats, costs: Floats) -> tuple[float, Floats]:
+        plan, log = ot.emd(a, b, costs, numItermax=MAX_PIVOTS, log=True, center_dual=False, check_marginals=False)
+        return log["cost"], plan
+
+    return transport
+
+
 def emd_core() -> Transport:
     """The compiled function that `emd` and `emd2` wrap."""
     from ot.lp.emd_wrap import emd_c
@@ -123,11 +134,13 @@ def value_iteration(make: Callable[[], Transport], *, macqueen: bool) -> Method:
     return method
 
 
-def policy_iteration(evaluate: Callable[[sparse.csr_array, Floats, Floats], Floats]) -> Method:
-    """Couplings from POT's core, evaluated until they gain nothing or the bounds are within the relative gap."""
+def policy_iteration(
+    make: Callable[[], Transport], evaluate: Callable[[sparse.csr_array, Floats, Floats], Floats]
+) -> Method:
+    """Couplings from POT, evaluated until they gain nothing or the bounds are within the relative gap."""
 
     def method(problem: bm.Problem, tol: float) -> Floats:
-        transport, transports = emd_core(), Transports(problem)
+        transport, transports = make(), Transports(problem)
         cost, discount = problem.cost.ravel(), problem.discount
         onward = discount / (1 - discount)
         identity = sparse.eye_array(transports.pairs, format="csr")
@@ -205,8 +218,9 @@ def ours(problem: bm.Problem, tol: float) -> Floats:
 
 METHODS: dict[str, Method] = {
     "ours": ours,
-    "pi-core-lu": policy_iteration(by_factorisation),
-    "pi-core-bicgstab": policy_iteration(by_bicgstab),
+    "pi-emd-lu": policy_iteration(emd, by_factorisation),
+    "pi-core-lu": policy_iteration(emd_core, by_factorisation),
+    "pi-core-bicgstab": policy_iteration(emd_core, by_bicgstab),
     "vi-core-macqueen": value_iteration(emd_core, macqueen=True),
     "vi-emd2-macqueen": value_iteration(emd2, macqueen=True),
     "vi-emd2": value_iteration(emd2, macqueen=False),

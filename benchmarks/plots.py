@@ -12,6 +12,7 @@ from benchmarks.tables import Row
 # Okabe & Ito 2008: told apart by colour-blind readers too; markers differ as well.
 LOOKS = {
     "ours": ("#000000", "*", "bisimetric"),
+    "pi-emd-lu": ("#F0E442", "X", "policy iteration, POT emd, LU"),
     "pi-core-lu": ("#0072B2", "s", "policy iteration, POT core, LU"),
     "pi-core-bicgstab": ("#56B4E9", "D", "policy iteration, POT core, BiCGSTAB"),
     "vi-core-macqueen": ("#E69F00", "v", "value iteration, POT core"),

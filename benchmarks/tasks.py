@@ -19,7 +19,8 @@ from benchmarks.tables import Row
 
 WARM_UP = ("rooms-4", "dense-12", "grid-5")  # both kinds of supports, and distances that are proved zero
 WARM_UP_OF_PEERS = ("rooms-2", "dense-3")  # nothing to compile, and a simplex method takes long already
-REPEATS = 15  # at most, of a method that is fast
+REPEATS = 15  # batches at most, of a method that is fast
+BATCH = 0.05  # CPU seconds at least in one go: the clock of a process with a time limit ticks every few milliseconds
 ENOUGH = 1.0  # CPU seconds of repeats after which a method is not fast
 COMPILATION = 60.0  # CPU seconds that a warm-up may take besides
 
@@ -46,14 +47,24 @@ def ours(instance: str, discount: float, tol: float | None, kernels: bool = Fals
 
 
 def _repeated(work: Callable[[], Any]) -> tuple[Any, list[dict[str, float]]]:
-    """The result, and the seconds of each run: several if they are short."""
+    """The result, and the seconds a call in each of several batches."""
     runs: list[dict[str, float]] = []
-    result = None
-    while not runs or (len(runs) < REPEATS and sum(run["cpu"] for run in runs) < ENOUGH):
+    result, spent, calls = None, 0.0, 1
+    while not runs or (len(runs) < REPEATS and spent < ENOUGH):
         result = None  # frees the last one
-        result, seconds = timed(work)
-        runs.append(seconds)
+        result, seconds = timed(lambda: _last_of(work, calls))  # noqa: B023
+        spent += seconds["cpu"]
+        if not runs and seconds["cpu"] < BATCH and spent < ENOUGH:
+            calls *= 4
+        else:
+            runs.append({clock: value / calls for clock, value in seconds.items()})
     return result, runs
+
+
+def _last_of(work: Callable[[], Any], calls: int) -> Any:
+    for _ in range(calls - 1):
+        work()
+    return work()
 
 
 def method(name: str, instance: str, seed: int, discount: float, tol: float, timeout: float, memory: int) -> Row:

@@ -98,6 +98,35 @@ def chains(draw, *, max_states=3, min_states=1, tiny=True, reward=False, start=F
     return bm.MarkovChain(form(matrix), reward=rewards if reward else None, start=law if start else None)
 
 
+# ------------------------------------------------------------------ decision processes
+
+
+@st.composite
+def availabilities(draw, n, n_actions):
+    """Which actions are available where; at least one in every state."""
+    subsets = st.sets(st.integers(0, n_actions - 1), min_size=1, max_size=n_actions)
+    mask = np.zeros((n, n_actions), bool)
+    for s in range(n):
+        mask[s, sorted(draw(subsets))] = True
+    return mask
+
+
+@st.composite
+def mdps(draw, *, n_actions=2, max_states=3, tiny=False, partial=False, start=False):
+    """A decision process with rewards that tie often; with `partial`, some actions are missing here and there."""
+    n = draw(st.integers(1, max_states))
+    given = [draw(matrices(n, tiny=tiny)) for _ in range(n_actions)]
+    form = draw(st.sampled_from((np.asarray, sparse.coo_array)))
+    entries = st.one_of(st.sampled_from((0.0, 0.5, 1.0, -2.0, 0.1)), st.floats(-1.0, 1.0, allow_subnormal=False))
+    rewards = np.array(draw(st.lists(entries, min_size=n * n_actions, max_size=n * n_actions)))
+    return bm.MDP(
+        [form(matrix) for matrix in given],
+        rewards.reshape(n, n_actions),
+        available=draw(availabilities(n, n_actions)) if partial else None,
+        start=draw(st.integers(0, n - 1)) if start else None,
+    )
+
+
 # ------------------------------------------------------------------ costs and problems
 
 

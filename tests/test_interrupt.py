@@ -22,7 +22,7 @@ import json, os, signal, sys, threading, time
 import numpy as np
 from scipy.sparse import eye_array, linalg
 import bisimetric as bm
-from bisimetric import _solve
+from bisimetric import _certificate
 from bisimetric._bellman import Bellman
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background would ignore it
@@ -51,7 +51,7 @@ def interrupt(*delays):
 watch(Bellman, "independent_value", "start")
 watch(Bellman, "improve", lambda options: "cold" if options["cold"] else "warm")
 watch(Bellman, "evaluate", "evaluation")
-watch(_solve, "check", "check")
+watch(_certificate, "check", "check")
 
 rooms = bm.environments.four_rooms
 chains = [rooms(side=SIDE, goal=goal) for goal in ("north-west", "south-east")]
@@ -64,14 +64,18 @@ bm.solve(bm.Problem(rooms(side=3), rooms(side=3, goal="all"), discount=0.9))  # 
 for phase, *delays in PHASES:
     sent.clear()
     waiting = phase, *delays
+    caught = None
     try:
-        bm.solve(problem, tol=1000.0 if phase == "check" else None)
-        sys.exit(f"{phase}: not interrupted")
-    except bm.errors.SolveInterrupted as error:
-        stopped = time.perf_counter()
+        try:
+            bm.solve(problem, tol=1000.0 if phase == "check" else None)
+            sys.exit(f"{phase}: not interrupted")
+        except bm.errors.SolveInterrupted as error:
+            caught, stopped = error, time.perf_counter()
         while len(sent) < len(delays):
             time.sleep(0.01)
-        solution = error.solution
+    except KeyboardInterrupt:  # the solve had stopped before a second one came
+        pass
+    solution = caught.solution
     certified = time.perf_counter()
     assert solution.status is bm.Status.INTERRUPTED
     assert (solution.lower <= solution.value).all() and (solution.value <= solution.upper).all()
@@ -115,7 +119,7 @@ def test_impatience():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [2])
 def test_three_thousand_states(threads):
     """9.2 million pairs, 2 GB: at two moments of every phase."""
     names = ("start", "cold", "evaluation", "warm", "check")

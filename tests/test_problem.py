@@ -126,5 +126,6 @@ def test_costs_of_other_kinds_are_converted():
 def test_memory_is_estimated_before_the_cost_is_made(monkeypatch):
     """A cost that does not fit is refused before its function is called."""
     monkeypatch.setattr(_memory, "available_bytes", lambda: 10)
+    monkeypatch.setattr(_memory, "NEGLIGIBLE", 0)
     with pytest.raises(NotEnoughMemory, match="the cost between 2 x 1 states needs about"):
         bm.Problem(TWO, ONE, discount=0.5, cost=lambda source, target: pytest.fail("was called"))

@@ -10,14 +10,19 @@
 from bisimetric import cost, environments, errors
 from bisimetric._certificate import Certificate, certify
 from bisimetric._chain import MarkovChain
-from bisimetric._convert import as_chain, distance
+from bisimetric._convert import as_chain, as_mdp, distance
 from bisimetric._coupling import Coupling, Potentials
 from bisimetric._exact import ExactCertificate, certify_exactly
+from bisimetric._game_solution import MDPSolution
+from bisimetric._mdp import MDP
+from bisimetric._optimal import OptimalPolicy
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._solve import solve
 from bisimetric._step_size import Decaying, FromTheorem
 from bisimetric._version import __version__
+from bisimetric.bisimulation.metric import bisimilarity_distance, bisimulation_metric
+from bisimetric.bisimulation.mico import mico
 from bisimetric.io import load, save
 from bisimetric.solvers import (
     EntropicPolicyIteration,
@@ -30,6 +35,7 @@ from bisimetric.solvers import (
 )
 
 __all__ = [
+    "MDP",
     "Certificate",
     "Coupling",
     "Decaying",
@@ -37,7 +43,9 @@ __all__ = [
     "ExactCertificate",
     "FromTheorem",
     "LinearProgram",
+    "MDPSolution",
     "MarkovChain",
+    "OptimalPolicy",
     "PolicyIteration",
     "Potentials",
     "Problem",
@@ -50,6 +58,9 @@ __all__ = [
     "ValueIteration",
     "__version__",
     "as_chain",
+    "as_mdp",
+    "bisimilarity_distance",
+    "bisimulation_metric",
     "certify",
     "certify_exactly",
     "cost",
@@ -57,6 +68,7 @@ __all__ = [
     "environments",
     "errors",
     "load",
+    "mico",
     "save",
     "solve",
 ]

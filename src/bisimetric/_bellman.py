@@ -10,7 +10,7 @@ same arrays with kernels of its own.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from scipy import sparse
 
 from bisimetric import _krylov, _memory, kernels
 from bisimetric._errors import InvalidProblem
-from bisimetric._parallel import for_each_block, for_even_split
+from bisimetric._parallel import PARALLEL_FROM, for_each_block, for_even_split
 from bisimetric._problem import Problem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import HINT_RUN, SMALL, Cells, Rows, Trees
@@ -49,18 +49,27 @@ class Bellman:
     scale: float  # power of two: scale·max(cost) is in [1, 2)
     discount: float
     stop: npt.NDArray[np.bool_]  # [n, m] or [0, 0]
-    alike: npt.NDArray[np.int32] = field(repr=False)  # [m], equal for target rows with the same probabilities
+    longest: tuple[int, int] = field(init=False)  # the most successors of a source and of a target state
+    alike: npt.NDArray[np.int32] = field(init=False)  # [m], equal for target rows with the same probabilities
     starts: tuple[Floats | None, Floats | None] = (None, None)
+
+    def __post_init__(self) -> None:
+        longest = int(np.diff(self.source.indptr).max()), int(np.diff(self.target.indptr).max())
+        object.__setattr__(self, "longest", longest)
+        object.__setattr__(self, "alike", _alike(self.target, all_different=longest[0] * longest[1] > SMALL))
 
     @classmethod
     def of(cls, problem: Problem) -> Bellman:
         """The operator of a problem whose cost is not all zero."""
-        largest = float(problem.cost.max())
-        source, target = _rows(problem.source.transitions), _rows(problem.target.transitions)
-        stop = np.zeros((0, 0), np.bool_) if problem.stop is None else problem.stop.copy()
-        scale = math.ldexp(1.0, min(1 - math.frexp(largest)[1], 1022))
-        starts = (problem.source.start, problem.target.start)
-        return cls(source, target, problem.cost, scale, problem.discount, stop, _alike(source, target), starts)
+        source, target = as_rows(problem.source.transitions), as_rows(problem.target.transitions)
+        bellman = cls.between(source, target, problem.cost, power_of_two(float(problem.cost.max())), problem.discount)
+        bellman = replace(bellman, starts=(problem.source.start, problem.target.start))
+        return bellman if problem.stop is None else replace(bellman, stop=problem.stop.copy())
+
+    @classmethod
+    def between(cls, source: Rows, target: Rows, cost: Floats, scale: float, discount: float) -> Bellman:
+        """The operator that moves from x to the source row x and from y to the target row y, and never stops."""
+        return cls(source, target, cost, scale, discount, np.zeros((0, 0), np.bool_))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -72,9 +81,24 @@ class Bellman:
         scaled: Floats = self.cost * self.scale
         return scaled
 
+    @property
+    def largest_cost(self) -> float:
+        """In the scale of this operator."""
+        return float(self.cost.max()) * self.scale
+
     def largest_value(self) -> float:
         """What no distance exceeds: the largest cost forever."""
-        return float(self.cost.max()) * self.scale / (1.0 - self.discount) * (1 + 8 * UNIT_ROUNDOFF)
+        return self.largest_cost / (1.0 - self.discount) * (1 + 8 * UNIT_ROUNDOFF)
+
+    def tree_cells(self) -> int:
+        """How many cells the trees of all pairs have."""
+        return int(self._tree_layout()[0][-1])
+
+    def tree_bytes(self) -> int:
+        """Memory for the trees of all pairs, and for the vectors that an exact solve needs beside them."""
+        n, m = self.shape
+        offset, shift = self._tree_layout()
+        return int(offset[-1]) * (shift // 4 + 12) + n * m * (2 + 8 * SOLVER_VECTORS)
 
     def start_law(self) -> Floats:
         """The joint law of independent starts, or uniform over all pairs where a chain has none."""
@@ -87,19 +111,15 @@ class Bellman:
     def new_trees(self) -> Trees:
         """Room for one transport tree per pair; estimated before it is allocated."""
         n, m = self.shape
-        sizes_x, sizes_y = np.diff(self.source.indptr), np.diff(self.target.indptr)
-        per_row = m * (sizes_x - 1) + self.target.indptr[-1]
-        offset = np.concatenate([[0], np.cumsum(per_row)])
-        cells = int(offset[-1])
-        node_bits = int(sizes_x.max() + sizes_y.max() - 1).bit_length()
-        shift = next(bits for bits in (8, 16, 32) if node_bits <= bits)
-        kind = np.dtype(f"u{shift // 4}")  # a code is two node numbers
-        needed = cells * (kind.itemsize + 12) + n * m * (2 + 8 * SOLVER_VECTORS)
         _memory.require(
-            needed, f"solving {n} x {m} state pairs", "merge bisimilar states, or compare parts of the chains"
+            self.tree_bytes(),
+            f"solving {n} x {m} state pairs",
+            "merge bisimilar states, or compare parts of the chains",
         )
         if n * m >= 2**31:
             raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
+        offset, shift = self._tree_layout()
+        cells, kind = int(offset[-1]), np.dtype(f"u{shift // 4}")
         return Trees(
             offset[:-1].copy(),
             np.empty(cells, kind),
@@ -109,6 +129,13 @@ class Bellman:
             np.empty(cells),
         )
 
+    def _tree_layout(self) -> tuple[npt.NDArray[np.int64], int]:
+        """Where the trees of every source row begin, and the bits of a node number; a code is two of those."""
+        per_row = self.shape[1] * (np.diff(self.source.indptr) - 1) + self.target.indptr[-1]
+        node_bits = (sum(self.longest) - 1).bit_length()
+        shift = next(bits for bits in (8, 16, 32) if node_bits <= bits)
+        return np.concatenate([[0], np.cumsum(per_row)]), shift
+
     def improve(self, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> Sweep:
         """One sweep: T V - V, with every tree optimal for `value`; trees are changed in place.
 
@@ -116,8 +143,8 @@ class Bellman:
         """
         n, m = self.shape
         residual = np.empty((n, m))
-        nodes = int(np.diff(self.source.indptr).max() + np.diff(self.target.indptr).max())
-        rounding = PIVOT_TOL * float(np.abs(value).max()) * (1.0 + np.arange(nodes + 1) / 64)
+        largest = max(-float(value.min()), float(value.max()))
+        rounding = PIVOT_TOL * largest * (1.0 + np.arange(sum(self.longest) + 1) / 64)
         tol = np.maximum(rounding, ignore)
 
         def work(first: int, last: int) -> Floats:
@@ -148,6 +175,10 @@ class Bellman:
     def evaluate(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> _krylov.Solved:
         """d with (I - γΠ) d = residual for the trees' coupling Π, up to `target`; [n·m] vectors."""
         n, m = self.shape
+        if n * m < PARALLEL_FROM:
+            system = self.discount, self.source, self.target, trees, np.empty((n, 2))
+            cycle = kernels.krylov.cycle_on_trees
+            return _krylov.with_restarts(lambda x, budget: cycle(system, residual, x, target, budget), guess)
 
         def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
             sums = np.empty((n, 2))
@@ -199,24 +230,25 @@ class Bellman:
 
     def _unit(self) -> int:
         """Pairs that a block of a sweep may not divide, because a cold start learns from the pair before."""
-        return self.shape[1] if _largest_support(self.source, self.target) <= SMALL else HINT_RUN
+        return self.shape[1] if self.longest[0] * self.longest[1] <= SMALL else HINT_RUN
 
 
-def _rows(matrix: sparse.csr_array) -> Rows:
+def power_of_two(largest: float) -> float:
+    """The scale that brings a positive number into [1, 2)."""
+    return math.ldexp(1.0, min(1 - math.frexp(largest)[1], 1022))
+
+
+def as_rows(matrix: sparse.csr_array) -> Rows:
+    """A chain's rows as kernels take them."""
     return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.copy())
 
 
-def _largest_support(source: Rows, target: Rows) -> int:
-    """The largest S_x·S_y."""
-    return int(np.diff(source.indptr).max()) * int(np.diff(target.indptr).max())
-
-
-def _alike(source: Rows, target: Rows) -> npt.NDArray[np.int32]:
+def _alike(target: Rows, *, all_different: bool) -> npt.NDArray[np.int32]:
     """Equal numbers for target rows with the same probabilities, position by position: their trees may be copied.
 
     All different where supports are large, since blocks may then begin anywhere in a row.
     """
-    if _largest_support(source, target) > SMALL:
+    if all_different:
         return np.arange(len(target.indptr) - 1, dtype=np.int32)
     numbers: dict[bytes, int] = {}
     keys = (target.data[a:b].tobytes() for a, b in pairwise(target.indptr))

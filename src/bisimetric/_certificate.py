@@ -13,7 +13,9 @@ coupling leads only to such pairs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +26,12 @@ from bisimetric._coupling import TreeWitness, Witness
 from bisimetric._errors import InvalidProblem, InvalidWitness
 from bisimetric._parallel import for_each_block
 from bisimetric._problem import Problem
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, real_array
+from bisimetric._rounding import SUBNORMAL_BELOW, Errors, widening
+from bisimetric._stochastic import Floats, real_array
 
 LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
 ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
 CELLS_AT_ONCE = 2**16  # of couplings that the checker looks at in one block
-OPERATIONS_AROUND = 12  # roundings besides those of the longest sum: scaling, γ, c, the cost itself
-SUBNORMAL_BELOW = 2.0**-1000  # costs this small may round when scaled back
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,8 +109,45 @@ def a_priori(problem: Problem, bellman: Bellman) -> Certificate:
     return Certificate(problem.cost + 0.5 * (upper - problem.cost), problem.cost.copy(), upper)
 
 
+class Application(NamedTuple):
+    """L ≤ T V ≤ U for one value V, as computed by the checker, in the operator's scale."""
+
+    lower: Floats  # [n, m]
+    upper: Floats  # [n, m]
+    lowest: float  # min(L - V)
+    highest: float  # max(U - V)
+    errors: Errors
+
+
+class Operator(Protocol):
+    """What an interval depends on besides one application: a Bellman operator, of a problem or of a game."""
+
+    @property
+    def cost(self) -> Floats: ...
+    @property
+    def scale(self) -> float: ...
+    @property
+    def discount(self) -> float: ...
+    @property
+    def largest_cost(self) -> float: ...
+    def largest_value(self) -> float: ...
+
+
 def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -> Certificate:
     """What `value` (in the operator's scale) and the witness prove, in the problem's own units."""
+    rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
+    once = applied(bellman, value, witness, rows)
+    if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
+        once = once._replace(lowest=min(once.lowest, 0.0), highest=max(once.highest, 0.0))
+
+    def proved_zero(lower: Floats, upper: Floats) -> npt.NDArray[np.bool_] | None:
+        return _proved_zero(bellman, upper, lower, witness) if once.errors.marginal == 0.0 else None
+
+    return interval(bellman, value, once, proved_zero, problem.stop)
+
+
+def applied(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> Application:
+    """The checker's word on T V; `rows` is what rows have moved. Couplings that are none are refused."""
     n, m = bellman.shape
     upper, lower = np.empty((n, m)), np.empty((n, m))
 
@@ -133,87 +171,85 @@ def check(problem: Problem, bellman: Bellman, value: Floats, witness: Witness) -
         raise InvalidWitness(
             f"the couplings are off by {marginal_error:.3g} in a marginal, or have {invalid:.0f} invalid cells"
         )
-    if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
-        lowest, highest = min(lowest, 0.0), max(highest, 0.0)
+    return Application(lower, upper, lowest, highest, Errors(terms, rows, potential, marginal_error))
 
-    onward = bellman.discount / (1.0 - bellman.discount)
-    lower += onward * lowest
-    upper += onward * highest
+
+def interval(
+    operator: Operator,
+    value: Floats,
+    once: Application,
+    proved_zero: Callable[[Floats, Floats], npt.NDArray[np.bool_] | None],
+    stop: npt.NDArray[np.bool_] | None = None,
+) -> Certificate:
+    """MacQueen's bounds from one application, widened, cut to what is known anyway; its arrays are used up.
+
+    `proved_zero` is asked with the bounds, in the operator's scale, which pairs are zero for sure.
+    """
+    lower, upper = once.lower, once.upper
+    onward = operator.discount / (1.0 - operator.discount)
+    lower += onward * once.lowest
+    upper += onward * once.highest
     estimate = 0.5 * (lower + upper)
-    down, up = _widening(problem, bellman, value, (lowest, highest), potential, terms, marginal_error)
+    residuals = once.lowest, once.highest
+    down, up = widening(value, residuals, operator.largest_cost, operator.discount, once.errors)
     lower -= down
     upper += up
-    np.minimum(upper, bellman.largest_value(), out=upper)
-    zero = _proved_zero(problem, bellman, upper, lower, witness) if marginal_error == 0.0 else None
+    np.minimum(upper, operator.largest_value(), out=upper)
+    zero = proved_zero(lower, upper)
     for bound in (estimate, lower, upper):
-        bound /= bellman.scale
-    if problem.cost.max() < SUBNORMAL_BELOW:
+        bound /= operator.scale
+    if operator.cost.max() < SUBNORMAL_BELOW:
         np.nextafter(lower, -np.inf, out=lower)
         np.nextafter(upper, np.inf, out=upper)
-    np.maximum(lower, problem.cost, out=lower)
+    np.maximum(lower, operator.cost, out=lower)
     np.maximum(upper, lower, out=upper)  # they may cross by rounding where V* is c
-    if problem.stop is not None:
-        lower[problem.stop] = upper[problem.stop] = problem.cost[problem.stop]
+    if stop is not None:
+        lower[stop] = upper[stop] = operator.cost[stop]
     if zero is not None:
         lower[zero] = upper[zero] = 0.0
-    shortfall = down - lowest / (1.0 - bellman.discount)
+    shortfall = down - once.lowest / (1.0 - operator.discount)
     return Certificate(np.clip(estimate, lower, upper, out=estimate), lower, upper, shortfall)
 
 
-def _widening(
-    problem: Problem,
-    bellman: Bellman,
-    value: Floats,
-    residuals: tuple[float, float],
-    potential: float,
-    terms: float,
-    marginal_error: float,
-) -> tuple[float, float]:
-    """How much further rounding and inexact rows may have moved the lower and the upper end.
-
-    A sum of k products errs by at most k·u times the sum of absolute values; `terms` is the longest such sum,
-    the constant covers the operations around it and the rounding of the cost itself.
-    """
-    discount = bellman.discount
-    largest = float(np.abs(value).max())
-    unit = (terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF
-    costs = float(bellman.cost.max()) * bellman.scale
-    residual = max(abs(residuals[0]), abs(residuals[1]))
-    below = unit * (costs + discount * (largest + 2 * potential) + residual)
-    above = unit * (costs + discount * largest + residual)
-    reach = 2 * residual / (1.0 - discount)  # the true distances are this close to `value`
-    rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
-    moved = rows * (float(value.max() - value.min()) + reach)
-    below += discount * moved
-    above += discount * (moved + marginal_error * (largest + reach))  # a coupling may also lack mass
-    return below / (1.0 - discount), above / (1.0 - discount)
+def zero_candidates(cost: Floats, upper: Floats, lower: Floats) -> npt.NDArray[np.bool_]:
+    """Pairs that are free and may be at distance zero, as far as the bounds tell."""
+    small = ZERO_CANDIDATE * float(upper.max()) + 2 * float((upper - lower).max())
+    candidate: npt.NDArray[np.bool_] = (cost == 0.0) & (upper <= small)
+    return candidate
 
 
-def _proved_zero(
-    problem: Problem, bellman: Bellman, upper: Floats, lower: Floats, witness: Witness
-) -> npt.NDArray[np.bool_] | None:
+def _proved_zero(bellman: Bellman, upper: Floats, lower: Floats, witness: Witness) -> npt.NDArray[np.bool_] | None:
     """Pairs at distance exactly zero: free, and coupled only to pairs of the same kind."""
     n, m = bellman.shape
-    small = ZERO_CANDIDATE * float(upper.max()) + 2 * float((upper - lower).max())
-    candidate: npt.NDArray[np.bool_] = (problem.cost == 0.0) & (upper <= small)
+    candidate = zero_candidates(bellman.cost, upper, lower)
     if not candidate.any():
         return None
     pairs = np.flatnonzero(candidate)
     number = np.full(n * m, len(pairs), np.int32)  # one node for everything outside
     number[pairs] = np.arange(len(pairs))
-    at_once = max(m, CELLS_AT_ONCE // max(witness.cells_per_pair, 1) // m * m)
-    counts, heads = [], []
-    for first in range(0, n * m, at_once):
-        inside = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, first + at_once)]
-        if len(inside):
-            count, head = _coupled_pairs(bellman, witness, inside)
-            counts.append(count)
-            heads.append(number[head])
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
-    arcs = np.concatenate(heads)
-    heads.clear()
+    counts, arcs = coupled_pairs(bellman, witness, pairs, lambda heads: number[heads])
+    indptr = np.concatenate([[0], np.cumsum(counts)])
     candidate.ravel()[pairs] = ~kernels.check.lead_outside(indptr, arcs)
     return candidate
+
+
+def coupled_pairs(
+    bellman: Bellman,
+    witness: Witness,
+    pairs: npt.NDArray[np.int64],
+    named: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int32]],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """How many successor pairs the coupling has at each of the ascending `pairs`, and what those are called."""
+    size, m = bellman.cost.size, bellman.shape[1]
+    at_once = max(m, CELLS_AT_ONCE // max(witness.cells_per_pair, 1) // m * m)
+    counts, names = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+    for first in range(0, size, at_once):
+        inside = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, first + at_once)]
+        if len(inside):
+            count, heads = _coupled_pairs(bellman, witness, inside)
+            counts.append(count)
+            names.append(named(heads))
+    return np.concatenate(counts), np.concatenate(names)
 
 
 def _coupled_pairs(

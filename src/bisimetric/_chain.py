@@ -58,14 +58,14 @@ class MarkovChain:
         if matrix.shape[1] != n_states:
             raise InvalidChain(f"transitions has shape {matrix.shape}, expected a square matrix")
         rows = exact_rows(matrix, "transitions", tol)
-        known_names = _checked_names(names, n_states)
+        known_names = checked_names(names, n_states)
         values = {
             "transitions": rows.matrix,
             "row_error": rows.error,
             "names": known_names,
             "reward": _checked_reward(reward, n_states),
             "labels": _checked_labels(labels, n_states),
-            "start": _checked_start(start, n_states, known_names),
+            "start": checked_start(start, n_states, known_names),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -105,7 +105,7 @@ class MarkovChain:
         other = object.__new__(MarkovChain)
         for name in ("transitions", "reward", "names", "labels", "row_error"):
             object.__setattr__(other, name, getattr(self, name))
-        object.__setattr__(other, "start", _checked_start(start, self.n_states, self.names))
+        object.__setattr__(other, "start", checked_start(start, self.n_states, self.names))
         return other
 
     def successors(self, state: int) -> npt.NDArray[Any]:
@@ -158,7 +158,8 @@ def _checked_reward(reward: object, n_states: int) -> Floats | None:
     return frozen(array)
 
 
-def _checked_start(start: object, n_states: int, names: Sequence[str] | None) -> Floats | None:
+def checked_start(start: object, n_states: int, names: Sequence[str] | None) -> Floats | None:
+    """A distribution with an exact sum, from a state (index or name) or a distribution."""
     if start is None:
         return None
     if is_scalar(start):
@@ -172,18 +173,21 @@ def _checked_start(start: object, n_states: int, names: Sequence[str] | None) ->
     return frozen(exact_rows(matrix, "start", tol).matrix.toarray()[0])
 
 
-def _checked_names(names: Iterable[str] | None, n_states: int) -> tuple[str, ...] | None:
+def checked_names(
+    names: Iterable[str] | None, count: int, *, what: str = "names", of: str = "state"
+) -> tuple[str, ...] | None:
+    """Different strings, `count` of them; the error calls them `what`, one per `of`."""
     if names is None:
         return None
     if isinstance(names, str) or not isinstance(names, Iterable):
-        raise InvalidChain(f"names is {names!r}, expected one string per state")
+        raise InvalidChain(f"{what} is {names!r}, expected one string per {of}")
     checked = tuple(names)
     for k, name in enumerate(checked):
         if not isinstance(name, str):
-            raise InvalidChain(f"names[{k}] is {name!r}, expected a string; use str(...)")
-    if len(checked) != n_states:
-        raise InvalidChain(f"names has {len(checked)} entries, expected one per state: {n_states}")
-    if len(set(checked)) != n_states:
+            raise InvalidChain(f"{what}[{k}] is {name!r}, expected a string; use str(...)")
+    if len(checked) != count:
+        raise InvalidChain(f"{what} has {len(checked)} entries, expected one per {of}: {count}")
+    if len(set(checked)) != count:
         seen: set[str] = set()
         twice = next(name for name in checked if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise InvalidChain(f"the name {twice!r} occurs twice, expected different names")

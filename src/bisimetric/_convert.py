@@ -12,6 +12,7 @@ from bisimetric import environments
 from bisimetric._chain import MarkovChain
 from bisimetric._cost import Cost
 from bisimetric._errors import InvalidChain, InvalidOption
+from bisimetric._mdp import MDP
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution
 from bisimetric._solve import solve
@@ -29,6 +30,20 @@ def as_chain(obj: object) -> MarkovChain:
     raise InvalidChain(
         f"cannot make a chain of a {type(obj).__name__}, expected a MarkovChain, a transition matrix, "
         "a chain file or the name of a built-in environment"
+    )
+
+
+def as_mdp(obj: object) -> MDP:
+    """A decision process from a decision process, or from a chain with rewards, whose one action is to go on."""
+    if isinstance(obj, MDP):
+        return obj
+    if isinstance(obj, MarkovChain):
+        if obj.reward is None:
+            raise InvalidChain("the chain has no reward; a decision process needs one, give it reward=")
+        return MDP([obj.transitions], obj.reward[:, None], start=obj.start, names=obj.names)
+    raise InvalidChain(
+        f"cannot make a decision process of a {type(obj).__name__}, expected an MDP or a MarkovChain with rewards; "
+        "MDP(transitions, rewards) makes one of arrays"
     )
 
 

@@ -54,10 +54,15 @@ class TreeWitness:
 
     @property
     def cells_per_pair(self) -> int:
-        return _longest(self.bellman.source.indptr) + _longest(self.bellman.target.indptr)
+        return sum(self.bellman.longest)
 
     def cells(self, first: int, last: int) -> Cells:
         return self.bellman.read_trees(self.value, self.trees, first, last)
+
+
+def without_flows(trees: Trees) -> Trees:
+    """Trees without the evaluation's copy of their flows, which a solution does not need."""
+    return trees._replace(target=np.empty(0, np.int32), weight=np.empty(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +73,7 @@ class IndependentWitness:
 
     @property
     def cells_per_pair(self) -> int:
-        return _longest(self.bellman.source.indptr) * _longest(self.bellman.target.indptr)
+        return self.bellman.longest[0] * self.bellman.longest[1]
 
     def cells(self, first: int, last: int) -> Cells:
         cells = pair_cells(self.bellman, first, last)

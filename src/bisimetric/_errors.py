@@ -10,10 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from bisimetric._solution import Solution
+from typing import Any
 
 
 class BisimetricError(Exception):
@@ -57,9 +54,12 @@ class SolverFailed(BisimetricError, RuntimeError):
 
 
 class ToleranceNotReached(BisimetricError, RuntimeError):
-    """An explicit tolerance was missed; `solution` holds the certified interval that was reached."""
+    """An explicit tolerance was missed; `solution` holds the certified interval that was reached.
 
-    def __init__(self, message: str, solution: Solution) -> None:
+    It is a `Solution`, or an `MDPSolution` for decision processes.
+    """
+
+    def __init__(self, message: str, solution: Any) -> None:
         super().__init__(message)
         self.solution = solution
 
@@ -67,11 +67,11 @@ class ToleranceNotReached(BisimetricError, RuntimeError):
 class SolveInterrupted(KeyboardInterrupt):
     """Ctrl-C during a solve; `solution` is certified when it is first read, so stopping itself takes no time."""
 
-    def __init__(self, message: str, certify: Callable[[], Solution]) -> None:
+    def __init__(self, message: str, certify: Callable[[], Any]) -> None:
         super().__init__(message)
         self._certify = certify
 
     @cached_property
-    def solution(self) -> Solution:
+    def solution(self) -> Any:
         """The certified solution for the last finished sweep."""
         return self._certify()

@@ -14,6 +14,7 @@ from pathlib import Path
 from bisimetric._errors import NotEnoughMemory
 
 COMPILER_SPACE = 600 * 2**20  # address space that loading and compiling the kernels takes
+NEGLIGIBLE = 500_000  # bytes that are not worth asking for, once the kernels are there
 _CGROUP = Path("/sys/fs/cgroup")
 _PROC = Path("/proc")
 
@@ -43,6 +44,8 @@ def address_space() -> int | None:
 
 def require(needed: int, what: str, remedy: str) -> None:
     """Raise before anything is allocated when `needed` bytes are more than there are."""
+    if needed < NEGLIGIBLE and "bisimetric.kernels.check" in sys.modules:
+        return
     free = available_bytes()
     if free is not None and needed > free:
         raise NotEnoughMemory(f"{what} needs about {in_words(needed)}, available are {in_words(free)}; {remedy}")

@@ -57,10 +57,13 @@ def for_each_block(
     """Call work(first, last) on ranges that cover 0..size, cut at multiples of `unit`; results in no fixed order.
 
     `largest`: no longer ranges than this, except for a single unit. `serial_below`: a size that is not worth
-    a second thread.
+    a second thread or a second range.
     """
+    threads = thread_count()
+    if size < serial_below and size <= largest:
+        return [work(0, size)]
     queue = _Queue(work, size, unit, max(1, largest // unit))
-    threads = min(thread_count(), queue.units)
+    threads = min(threads, queue.units)
     if threads > 1 and size >= serial_below:
         queue.step()
         return _together(queue, threads)

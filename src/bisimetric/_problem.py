@@ -53,7 +53,7 @@ class Problem:
                 raise InvalidProblem(
                     f"{role} is a {type(chain).__name__}, expected a MarkovChain; as_chain(...) makes one"
                 )
-        gamma = _checked_discount(discount)
+        gamma = checked_discount(discount)
         shape = (source.n_states, target.n_states)
         _memory.require(
             BYTES_PER_PAIR * shape[0] * shape[1],
@@ -63,7 +63,7 @@ class Problem:
         checked = _checked_cost(reward_gap if cost is None else cost, source, target, shape)
         if normalised:
             checked *= 1.0 - gamma
-        _refuse_overflow(checked, gamma)
+        refuse_overflow(checked, gamma)
         values: dict[str, Any] = {
             "source": source,
             "target": target,
@@ -90,7 +90,8 @@ class Problem:
         return f"<code>{escape(repr(self))}</code>"
 
 
-def _checked_discount(discount: object) -> float:
+def checked_discount(discount: object) -> float:
+    """A number in [0, 1)."""
     array = np.asarray(discount) if is_scalar(discount) else np.zeros(0)
     if array.ndim != 0 or array.dtype.kind not in "iuf":
         raise InvalidProblem(f"discount is {discount!r}, expected one real number in [0, 1)")
@@ -122,7 +123,8 @@ def _checked_cost(
     return array
 
 
-def _refuse_overflow(cost: Floats, discount: float) -> None:
+def refuse_overflow(cost: Floats, discount: float) -> None:
+    """Raise where distances may leave the range of numbers."""
     with np.errstate(over="ignore"):
         if not np.isfinite(2.0 * cost.max() / (1.0 - discount)):
             raise InvalidProblem(

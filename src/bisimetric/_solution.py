@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -47,18 +47,20 @@ class Step(NamedTuple):
     error_bound: float | None = None  # the theorem's on the error of the averaged output, for constant steps
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """Distances between all states of two chains, each inside a certified interval."""
+class Model(Protocol):
+    """What the distance from the starts needs of a chain or a decision process."""
 
-    problem: Problem
-    solver: str
+    @property
+    def start(self) -> Floats | None: ...
+
+
+class Answer:
+    """What every solution says: distances between all states of two models, each inside a certified interval."""
+
+    kind: ClassVar[str] = "chain"  # of model, in messages
     status: Status
     history: tuple[Step, ...]
     certificate: Certificate
-    witness: Witness
-    priced: Floats  # [n, m], the value that was checked, times `scale`
-    scale: float
 
     @property
     def value(self) -> Floats:
@@ -95,6 +97,64 @@ class Solution:
         """Certified bounds on `distance`."""
         return self._starts.lower, self._starts.upper
 
+    def match(self) -> npt.NDArray[np.int64]:
+        """[n], for every source state the target state at the smallest distance (the first of several)."""
+        nearest: npt.NDArray[np.int64] = self.value.argmin(axis=1)
+        return nearest
+
+    def _models(self) -> tuple[Model, Model]:
+        """The source and the target."""
+        raise NotImplementedError
+
+    def _discounting(self) -> str:
+        raise NotImplementedError
+
+    @cached_property
+    def _starts(self) -> StartTransport:
+        source, target = (model.start for model in self._models())
+        for role, start in (("source", source), ("target", target)):
+            if start is None:
+                raise MissingStart(
+                    f"the {role} {self.kind} has no start; use solution.value[x, y], "
+                    f"or give the {self.kind} one: {self.kind}.with_start(state)"
+                )
+        assert source is not None
+        assert target is not None
+        return between_starts(self.certificate, source, target)
+
+    def _facts(self) -> Sequence[tuple[str, str]]:
+        n, m = self.value.shape
+        facts = [("states", f"{n} x {m}"), ("discount", self._discounting())]
+        if all(model.start is not None for model in self._models()):
+            low, high = self.interval
+            facts.append(("distance", f"{self.distance:.10g} in [{low:.10g}, {high:.10g}]"))
+        else:
+            facts.append(("largest", f"{self.value.max():.10g}"))
+        facts.append(("relative gap", f"{self.relative_gap:.1e}"))
+        facts.append(("status", self.status.name))
+        return facts
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name} {text}' for name, text in self._facts())})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._facts())
+        return f"<table>{rows}</table>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution(Answer):
+    """Distances between all states of two chains, each inside a certified interval."""
+
+    problem: Problem
+    solver: str
+    status: Status
+    history: tuple[Step, ...]
+    certificate: Certificate
+    witness: Witness
+    priced: Floats  # [n, m], the value that was checked, times `scale`
+    scale: float
+
     @property
     def coupling(self) -> Coupling:
         """The coupling whose value is `upper`'s proof: coupling[x, y] is the joint law of the successors."""
@@ -104,11 +164,6 @@ class Solution:
     def potentials(self) -> Potentials:
         """The potentials that prove `lower`."""
         return Potentials(self.problem, self.witness, self.priced, self.certificate.shortfall, self.scale)
-
-    def match(self) -> npt.NDArray[np.int64]:
-        """[n], for every source state the target state at the smallest distance (the first of several)."""
-        nearest: npt.NDArray[np.int64] = self.value.argmin(axis=1)
-        return nearest
 
     def explain(self, k: int = 10, *, start: object = None) -> Explanation:
         """The k state pairs that contribute most to the distance from the starts (or from the pair `start`)."""
@@ -122,34 +177,8 @@ class Solution:
 
         save(self, path)
 
-    @cached_property
-    def _starts(self) -> StartTransport:
-        for role, chain in (("source", self.problem.source), ("target", self.problem.target)):
-            if chain.start is None:
-                raise MissingStart(
-                    f"the {role} chain has no start; use solution.value[x, y], "
-                    "or give the chain one: chain.with_start(state)"
-                )
-        assert self.problem.source.start is not None
-        assert self.problem.target.start is not None
-        return between_starts(self.certificate, self.problem.source.start, self.problem.target.start)
+    def _models(self) -> tuple[Model, Model]:
+        return self.problem.source, self.problem.target
 
-    def _facts(self) -> Sequence[tuple[str, str]]:
-        n, m = self.problem.shape
-        kind = "normalised" if self.problem.normalised else "not normalised"
-        facts = [("states", f"{n} x {m}"), ("discount", f"{self.problem.discount:g} ({kind})")]
-        if self.problem.source.start is not None and self.problem.target.start is not None:
-            low, high = self.interval
-            facts.append(("distance", f"{self.distance:.10g} in [{low:.10g}, {high:.10g}]"))
-        else:
-            facts.append(("largest", f"{self.value.max():.10g}"))
-        facts.append(("relative gap", f"{self.relative_gap:.1e}"))
-        facts.append(("status", self.status.name))
-        return facts
-
-    def __repr__(self) -> str:
-        return f"Solution({', '.join(f'{name} {text}' for name, text in self._facts())})"
-
-    def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._facts())
-        return f"<table>{rows}</table>"
+    def _discounting(self) -> str:
+        return f"{self.problem.discount:g} ({'normalised' if self.problem.normalised else 'not normalised'})"

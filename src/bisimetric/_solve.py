@@ -12,19 +12,20 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._bellman import Bellman
-from bisimetric._certificate import Certificate, a_priori, check, immediate, is_immediate, scaled_guess
-from bisimetric._coupling import IndependentWitness, TreeWitness
+from bisimetric._certificate import Certificate
 from bisimetric._errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
+from bisimetric._game import Game
+from bisimetric._game_solution import MDPSolution
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._stochastic import Floats, real_array
-from bisimetric.solvers import Iterate, PolicyIteration, Solver
+from bisimetric._task import AnyAnswer, ChainTask, GameTask, Task
+from bisimetric.solvers import GameIteration, Iterate, PolicyIteration, Solver
 from bisimetric.solvers.base import PROGRESS
 
 REMEDIES = {  # for a missed tolerance
@@ -56,147 +57,135 @@ def solve(
     goal = _checked_tol(tol, solver)
     limit = _checked_max_steps(max_steps, solver)
     guess = _checked_initial(initial, problem)
-    if is_immediate(problem):
-        return _solution_without_solver(problem, solver)
-    run = _Run(problem, solver, goal, limit, on_step)
+    return _driven(ChainTask(problem), _Options(solver, goal, limit, on_step, throw, tol is not None), guess)
+
+
+def solve_game(
+    game: Game,
+    solver: Solver[Any] = GameIteration(),  # noqa: B008
+    *,
+    tol: float | None = None,
+    max_steps: int | None = None,
+    throw: bool = True,
+    on_step: Callable[[Step], None] | None = None,
+) -> MDPSolution:
+    """Solve a game between decision processes; options and promises are those of `solve`."""
+    goal = _checked_tol(tol, solver)
+    limit = _checked_max_steps(max_steps, solver)
+    return _driven(GameTask(game), _Options(solver, goal, limit, on_step, throw, tol is not None))
+
+
+class _Options(NamedTuple):
+    solver: Solver[Any]
+    tol: float
+    max_steps: int
+    on_step: Callable[[Step], None] | None
+    throw: bool
+    promised: bool  # the tolerance is the caller's
+
+
+def _driven(task: Task[AnyAnswer], options: _Options, guess: Floats | None = None) -> AnyAnswer:
+    """The answer to a task; raises when a promise was missed or the solve was interrupted."""
+    if task.is_immediate():
+        return task.immediate(options.solver.name)
+    run = _Run(task, options)
     try:
         status = run.to_the_end(guess)
         solution = run.solution(status)
     except KeyboardInterrupt:
-        if throw:
+        if options.throw:
             raise SolveInterrupted(
                 "interrupted; the certified solution so far is on this exception: error.solution",
                 lambda: run.solution(Status.INTERRUPTED),
             ) from None
         status = Status.INTERRUPTED
         solution = run.solution(status)
-    if throw and tol is not None and status in REMEDIES and not solution.relative_gap <= tol:
+    if options.throw and options.promised and status in REMEDIES:
         remedy = REMEDIES[status]
         raise ToleranceNotReached(
-            f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps, asked for {tol:g}: "
+            f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps, asked for {options.tol:g}: "
             f"{status.value}; {remedy}, or take error.solution",
             solution,
         )
     return solution
 
 
-class _Run:
+class _Run(Generic[AnyAnswer]):
     """One solve under way: the current iterate is always one that the checker can certify."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        solver: Solver[Any],
-        tol: float,
-        max_steps: int,
-        on_step: Callable[[Step], None] | None,
-    ) -> None:
-        self._problem = problem
-        self._solver = solver
-        self._tol = tol
-        self._max_steps = max_steps
-        self._on_step = on_step
+    def __init__(self, task: Task[AnyAnswer], options: _Options) -> None:
+        self._task = task
+        self._options = options
         self._began = time.perf_counter()
         self._history: list[Step] = []
-        self._bellman = Bellman.of(problem)
-        cost = self._bellman.scaled_cost()
-        self._iterate = Iterate(cost, IndependentWitness(self._bellman), math.inf)
+        self._iterate: Iterate | None = None  # before the first sweep is over
         self._certificate: Certificate | None = None  # of the current iterate, if it has been checked
 
     def to_the_end(self, guess: Floats | None) -> Status:
         """Step until solved, stalled or out of steps."""
-        start = None if guess is None else scaled_guess(self._bellman, guess)
-        self._accept(self._solver.init(self._bellman, start))
+        solver, bellman = self._options.solver, self._task.bellman
+        iterate = self._accept(solver.init(bellman, self._task.start(guess)))
         best, idle = math.inf, 0
-        patience = self._solver.patience(self._problem.discount)
+        patience = solver.patience(bellman.discount)
         while True:
-            gap = self._iterate.gap
-            if self._iterate.due:
-                assert self._certificate is not None
-                if self._certificate.relative_gap <= self._tol:
-                    return Status.SOLVED
-            elif patience and gap <= self._tol * float(np.abs(self._iterate.value).max()) and self._certified():
+            if self._is_solved(iterate):
                 return Status.SOLVED
-            if self._iterate.finished:
+            if iterate.finished:
                 return Status.COMPLETED
-            best, idle = (gap, 0) if gap < PROGRESS * best else (best, idle + 1)
+            best, idle = (iterate.gap, 0) if iterate.gap < PROGRESS * best else (best, idle + 1)
             if idle >= patience and patience:
                 return Status.STALLED
-            if len(self._history) >= self._max_steps:
+            if len(self._history) >= self._options.max_steps:
                 return Status.STEP_LIMIT
             self._certificate = None  # a step changes trees in place, and may be interrupted
-            after = self._solver.step(self._bellman, self._iterate)
-            if after is self._iterate:  # the solver has nothing more to do
+            after = solver.step(bellman, iterate)
+            if after is iterate:  # the solver has nothing more to do
                 return Status.STALLED
-            self._accept(after)
+            iterate = self._accept(after)
 
-    def solution(self, status: Status) -> Solution:
+    def solution(self, status: Status) -> AnyAnswer:
         """The certified solution at the current iterate."""
         iterate = self._iterate
-        if math.isinf(iterate.gap):  # interrupted before the first sweep was over
-            self._certificate = a_priori(self._problem, self._bellman)
-        if self._certificate is None:
-            iterate = self._iterate = self._solver.measured(self._bellman, iterate)
-            self._certificate = check(self._problem, self._bellman, iterate.value, iterate.witness)
-        # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is
-        # void.
-        estimate = None if status is Status.INTERRUPTED else iterate.estimate()
-        certificate = self._certificate.around(estimate, self._bellman.scale)
-        witness = iterate.witness
-        if isinstance(witness, TreeWitness):  # the evaluation's copy of the couplings is not needed any more
-            nothing = np.empty(0)
-            witness = TreeWitness(
-                self._bellman,
-                witness.value,
-                witness.trees._replace(target=nothing.astype(np.int32), weight=nothing),
-            )
-        return Solution(
-            self._problem,
-            self._solver.name,
-            status,
-            tuple(self._history),
-            certificate,
-            witness,
-            iterate.value,
-            self._bellman.scale,
-        )
+        if iterate is None:
+            certificate = self._task.a_priori()
+        else:
+            if self._certificate is None:
+                iterate = self._iterate = self._options.solver.measured(self._task.bellman, iterate)
+                self._certificate = self._task.check(iterate)
+            certificate = self._certificate
+            # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is
+            # void.
+            estimate = None if status is Status.INTERRUPTED else iterate.estimate()
+            certificate = certificate.around(estimate, self._task.bellman.scale)
+        return self._task.answer(self._options.solver.name, status, tuple(self._history), certificate, iterate)
 
-    def _accept(self, iterate: Iterate) -> None:
+    def _accept(self, iterate: Iterate) -> Iterate:
         self._iterate, self._certificate = iterate, None
+        facts: tuple[float | None, ...] = ()
         if iterate.due:
-            self._look()
-            iterate = self._iterate
-        facts = iterate.facts() if iterate.due else ()
+            iterate = self._look(iterate)
+            facts = iterate.facts()
         seconds = time.perf_counter() - self._began
-        step = Step(len(self._history) + 1, iterate.gap / self._bellman.scale, seconds, *facts)
+        step = Step(len(self._history) + 1, iterate.gap / self._task.bellman.scale, seconds, *facts)
         self._history.append(step)
-        if self._on_step is not None:
-            self._on_step(step)
+        if self._options.on_step is not None:
+            self._options.on_step(step)
+        return iterate
 
-    def _look(self) -> None:
-        """Let the checker measure the gap of an approximate solver."""
-        iterate = self._solver.measured(self._bellman, self._iterate)
-        certificate = check(self._problem, self._bellman, iterate.value, iterate.witness)
-        self._iterate, self._certificate = replace(iterate, gap=certificate.gap * self._bellman.scale), certificate
+    def _look(self, iterate: Iterate) -> Iterate:
+        """The iterate of an approximate solver with the gap that the checker finds."""
+        iterate = self._options.solver.measured(self._task.bellman, iterate)
+        certificate = self._task.check(iterate)
+        iterate = replace(iterate, gap=certificate.gap * self._task.bellman.scale)
+        self._iterate, self._certificate = iterate, certificate
+        return iterate
 
-    def _certified(self) -> bool:
-        self._certificate = check(self._problem, self._bellman, self._iterate.value, self._iterate.witness)
-        return self._certificate.relative_gap <= self._tol
-
-
-def _solution_without_solver(problem: Problem, solver: Solver[Any]) -> Solution:
-    """V = c: no future or no cost, so any coupling is optimal."""
-    bellman = Bellman.of(problem)
-    return Solution(
-        problem,
-        solver.name,
-        Status.SOLVED,
-        (),
-        immediate(problem),
-        IndependentWitness(bellman),
-        problem.cost,
-        1.0,
-    )
+    def _is_solved(self, iterate: Iterate) -> bool:
+        """Whether the checker finds the gap within the tolerance; it is asked when the solver thinks so."""
+        tol = self._options.tol
+        if self._certificate is None and iterate.gap <= tol * float(np.abs(iterate.value).max()):
+            self._certificate = self._task.check(iterate)
+        return self._certificate is not None and self._certificate.relative_gap <= tol
 
 
 def _checked_tol(tol: object, solver: Solver[Any]) -> float:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric._bellman import Bellman
-from bisimetric._certificate import OPERATIONS_AROUND, SUBNORMAL_BELOW, Certificate
+from bisimetric._certificate import Certificate
+from bisimetric._rounding import OPERATIONS_AROUND, SUBNORMAL_BELOW
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Rows
 
@@ -66,7 +67,7 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     rows = [_single_row(law) for law in (source, target)]
     nothing = np.zeros((1, 1))
     nothing.setflags(write=False)
-    pair = Bellman(rows[0], rows[1], nothing, 1.0, 1.0, np.zeros((0, 0), np.bool_), np.zeros(1, np.int32))
+    pair = Bellman(rows[0], rows[1], nothing, 1.0, 1.0, np.zeros((0, 0), np.bool_))
     trees = pair.new_trees()
     pair.improve(value, trees, cold=True)
     cells = pair.read_trees(value, trees, 0, 1)

@@ -118,7 +118,7 @@ def plan(
         if not needed <= LARGEST_ROUNDS:
             raise InvalidOption(
                 f"FromTheorem(epsilon={step_size.epsilon:g}) asks for K = {needed:.2g} rounds ({theorem.name}), "
-                f"expected at most {LARGEST_ROUNDS:.0e}; raise epsilon, set step_size and rounds, or use PolicyIteration"
+                f"expected at most {LARGEST_ROUNDS:.0e}; raise epsilon, set rounds, or take PolicyIteration"
             )
         total = max(1, math.ceil(needed))
         step = theorem.step(largest, discount, log, total)

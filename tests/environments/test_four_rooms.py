@@ -8,6 +8,7 @@ from bisimetric._stochastic import GRAIN
 from bisimetric.environments import (
     classic_four_rooms,
     four_rooms,
+    four_rooms_mdp,
     matching_four_rooms,
     small_four_rooms,
 )
@@ -307,3 +308,29 @@ def test_unknown_small_instance():
     """There are two."""
     with pytest.raises(InvalidOption, match="instance is 'c', expected one of a, b"):
         small_four_rooms("c")
+
+
+@pytest.mark.parametrize(("instance", "side"), [("p3", None), (None, 6)])
+@pytest.mark.parametrize("slip", [0.0, 0.3, 1.0])
+def test_decision_process_under_the_uniform_policy(instance, side, slip):
+    """It is the walk, whatever slips."""
+    mdp = four_rooms_mdp(instance, side=side, slip=slip)
+    chain, walk = mdp.under("uniform"), four_rooms(instance, side=side)
+    np.testing.assert_allclose(chain.transitions.toarray(), walk.transitions.toarray(), atol=1e-15)
+    np.testing.assert_array_equal(chain.reward, walk.reward)
+    np.testing.assert_array_equal(chain.start, walk.start)
+    assert chain.names == walk.names
+
+
+def test_decision_process_moves():
+    """Each action leads its way; walls hold; options are checked."""
+    mdp = four_rooms_mdp(side=4)
+    to = {name: int(mdp.transitions[a].toarray()[0].argmax()) for a, name in enumerate(mdp.actions)}
+    assert {name: mdp.names[state] for name, state in to.items()} == {
+        "up": "(0,0)",
+        "down": "(1,0)",
+        "left": "(0,0)",
+        "right": "(0,1)",
+    }
+    with pytest.raises(InvalidOption, match="slip"):
+        four_rooms_mdp(slip=1.5)

@@ -154,26 +154,6 @@ def test_exponentials_and_logarithms():
     assert (np.abs(out - log) <= 2 * np.finfo(float).eps * np.maximum(np.abs(log), 1e-300) + 1e-19).all()
 
 
-def test_a_round_holds_no_coupling():
-    """Nothing of the size of all couplings is ever made."""
-    import tracemalloc
-
-    n = m = 40
-    problem = problem_of(n, m)
-    bellman = Bellman.of(problem)
-    Factored.start(bellman, "independent").probe(True, 1.0, np.zeros((n, m)))  # compiled
-    tracemalloc.start()
-    state = Factored.start(bellman, "independent")
-    expected = np.zeros((n, m))
-    for k in range(6):
-        expected = state.probe(k % 2 == 0, 1.0, expected)
-        state.project(k % 2 == 0, 1.0, expected)
-    state.evaluate(expected, 1e-6)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak <= 3 * 8 * n * m * (n + m)
-
-
 def test_cells_of_unrounded_couplings():
     """The kernel behind averages gives the couplings as they are."""
     problem = problem_of(4, 3, density=0.6)

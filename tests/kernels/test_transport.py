@@ -36,6 +36,11 @@ def crowded(row):
     return matrix
 
 
+def rolled(row):
+    """Every state moves by the same law, turned by one more place."""
+    return np.array([np.roll(row, k) for k in range(len(row))])
+
+
 COUNTS = np.array([[1, 1, 2, 0], [2, 2, 0, 0], [1, 1, 1, 1], [0, 0, 0, 4]]) / 4
 
 SMALL_CASES = {
@@ -57,6 +62,10 @@ LARGE_CASES = {
     "assignment": (crowded(np.full(10, 0.1)), crowded(np.full(10, 0.1))),
     "ties": (crowded(np.full(12, 1 / 12)), crowded(np.full(8, 1 / 8))),
     "repeated sums": (crowded(np.repeat([1, 2, 4], 4) / 28), crowded(np.tile([1, 2, 4], 4) / 28)),
+    "the same successors": (random_matrix(9, 6), random_matrix(8, 7)),
+    "the same successors, ties": (rolled(np.repeat([1, 2, 4], 3) / 21), rolled(np.tile([1, 2, 4, 8], 2) / 30)),
+    "the same successors, far apart": (random_matrix(9, 8, 0.3), random_matrix(9, 9, 0.3)),
+    "two sets of successors": (np.kron(np.eye(2), random_matrix(9, 10)), random_matrix(8, 11)),
 }
 CASES = {**SMALL_CASES, **{f"large, {name}": case for name, case in LARGE_CASES.items()}}
 

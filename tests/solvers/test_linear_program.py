@@ -57,6 +57,7 @@ def test_probabilities_below_the_reach_of_highs() -> None:
 def test_memory_is_estimated_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program says what it would need, and what needs less."""
     monkeypatch.setattr(_memory, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(_memory, "NEGLIGIBLE", 0)
     with pytest.raises(bm.errors.NotEnoughMemory, match=r"linear program.*PolicyIteration"):
         bm.solve(PROBLEM, bm.LinearProgram())
 

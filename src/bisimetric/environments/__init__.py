@@ -1,7 +1,8 @@
-"""Ready-made Markov chains: walks on grids and random chains, by function or by name."""
+"""Ready-made models: walks on grids and random chains, by function or by name, and a decision process."""
 
 from bisimetric.environments._four_rooms import classic_four_rooms as classic_four_rooms
 from bisimetric.environments._four_rooms import four_rooms as four_rooms
+from bisimetric.environments._four_rooms import four_rooms_mdp as four_rooms_mdp
 from bisimetric.environments._four_rooms import matching_four_rooms as matching_four_rooms
 from bisimetric.environments._four_rooms import small_four_rooms as small_four_rooms
 from bisimetric.environments._grid import grid as grid
@@ -21,6 +22,7 @@ __all__ = [
     "catalogue",
     "classic_four_rooms",
     "four_rooms",
+    "four_rooms_mdp",
     "grid",
     "grid_3x3",
     "is_name",

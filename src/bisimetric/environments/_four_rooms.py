@@ -21,10 +21,11 @@ import numpy as np
 
 from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidOption
+from bisimetric._mdp import MDP
 from bisimetric.environments._grid import CORNERS, Corner, chain_on, grid
 from bisimetric.environments._layout import Layout, Mask, read_map
 from bisimetric.environments._options import fraction, one_of, whole
-from bisimetric.environments._walk import random_walk, shortest_walk
+from bisimetric.environments._walk import directed_walks, random_walk, shortest_walk
 
 FOUR_ROOMS = """
     ...#...
@@ -82,6 +83,9 @@ CLASSIC_FOUR_ROOMS = """
 """
 
 
+DIRECTIONS = ("up", "down", "left", "right")
+
+
 class Instance(NamedTuple):
     """One of the ten: the states with reward +1, and the start."""
 
@@ -121,20 +125,36 @@ def four_rooms(
     >>> four_rooms("p0").n_states, four_rooms(side=20, goal="all").n_states
     (40, 404)
     """
-    if side is None:
-        if goal is not None:
-            raise InvalidOption(f"goal is {goal!r} without a side; give side=... too, or choose an instance p0 ... p9")
-        layout = read_map(FOUR_ROOMS)
-        goals, start = INSTANCES["p1" if instance is None else one_of(instance, "instance", INSTANCES)]
-    else:
-        if instance is not None:
-            raise InvalidOption(f"both instance {instance!r} and side {side!r} are given, expected one of them")
-        layout = read_map(_rooms_map(whole(side, "side", at_least=2)))
-        start = 0
-        goals = _outer_corners(layout, "north-east" if goal is None else goal)
-    is_goal = np.zeros(layout.n_states, dtype=np.bool_)
-    is_goal[list(goals)] = True
+    layout, is_goal, start = _chosen(instance, side, goal)
     return _rewarded(layout, is_goal, start, door_cost, fraction(shortest_path, "shortest_path"))
+
+
+def four_rooms_mdp(
+    instance: str | None = None,
+    *,
+    side: int | None = None,
+    goal: Corner | Literal["all"] | None = None,
+    slip: float = 0.0,
+) -> MDP:
+    """The same rooms with a choice of direction: "up", "down", "left", "right"; a step into a wall stays.
+
+    With probability `slip` the step goes in a random direction. Rewards are those of the cell that is left. Under
+    the uniform policy this is the chain `four_rooms` of the same instance.
+
+    >>> from bisimetric.environments import four_rooms_mdp
+    >>> four_rooms_mdp(side=4, slip=0.2).actions
+    ('up', 'down', 'left', 'right')
+    """
+    layout, is_goal, start = _chosen(instance, side, goal)
+    chain = _rewarded(layout, is_goal, start, False, 0.0)
+    assert chain.reward is not None
+    return MDP(
+        directed_walks(layout, fraction(slip, "slip")),
+        np.tile(chain.reward[:, None], len(DIRECTIONS)),
+        start=start,
+        names=chain.names,
+        actions=DIRECTIONS,
+    )
 
 
 def small_four_rooms(instance: Literal["a", "b"]) -> MarkovChain:
@@ -153,6 +173,24 @@ def matching_four_rooms() -> MarkovChain:
 def classic_four_rooms() -> MarkovChain:
     """The 104 cells of Sutton, Precup & Singh 1999: +1 in the east hallway (7,9), start north-west (1,1)."""
     return grid(CLASSIC_FOUR_ROOMS)
+
+
+def _chosen(instance: str | None, side: int | None, goal: str | None) -> tuple[Layout, Mask, int]:
+    """The layout, goals and start of an instance or of a side."""
+    if side is None:
+        if goal is not None:
+            raise InvalidOption(f"goal is {goal!r} without a side; give side=... too, or choose an instance p0 ... p9")
+        layout = read_map(FOUR_ROOMS)
+        goals, start = INSTANCES["p1" if instance is None else one_of(instance, "instance", INSTANCES)]
+    else:
+        if instance is not None:
+            raise InvalidOption(f"both instance {instance!r} and side {side!r} are given, expected one of them")
+        layout = read_map(_rooms_map(whole(side, "side", at_least=2)))
+        start = 0
+        goals = _outer_corners(layout, "north-east" if goal is None else goal)
+    is_goal = np.zeros(layout.n_states, dtype=np.bool_)
+    is_goal[list(goals)] = True
+    return layout, is_goal, start
 
 
 def _rewarded(layout: Layout, goals: Mask, start: int, door_cost: bool, weight: float) -> MarkovChain:

@@ -2,6 +2,7 @@
 
     stay           1/4 for each direction; a step into a wall stays where it is
     neighbours     uniform over the free cells next to this one; a cell without any stays
+    directed       one matrix per direction; a step into a wall stays, and some steps slip
     shortest path  one step nearer to the nearest goal, of several the first of up, down, left, right; stays
                    at a goal, and where no goal can be reached
 
@@ -35,6 +36,15 @@ def random_walk(layout: Layout, walk: str) -> Matrix:
     target = np.vstack([np.where(beside < 0, here, beside), here])
     chance = np.vstack([(beside >= 0) / np.maximum(degree, 1), lonely])
     return _moves(target, chance)
+
+
+def directed_walks(layout: Layout, slip: float) -> list[Matrix]:
+    """Transitions of a step up, down, left and right, which is a step anywhere with probability `slip`."""
+    beside = layout.neighbours()  # [4, n]
+    target = np.where(beside < 0, np.arange(layout.n_states), beside)
+    anywhere = random_walk(layout, "stay")
+    certain = np.ones((1, layout.n_states))
+    return [(1 - slip) * _moves(row[None, :], certain) + slip * anywhere for row in target]
 
 
 def shortest_walk(layout: Layout, goals: Mask) -> Matrix:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-_MODULES = ("transport", "evaluation", "check", "dense", "elementary", "sinkhorn", "rounding")
+_MODULES = ("transport", "evaluation", "krylov", "check", "dense", "elementary", "sinkhorn", "rounding")
 
 
 def __getattr__(name: str) -> ModuleType:

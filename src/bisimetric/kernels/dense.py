@@ -12,7 +12,7 @@ import numpy as np
 
 from bisimetric.kernels._compile import vector_kernel
 from bisimetric.kernels.elementary import highest, inner, lowest
-from bisimetric.kernels.sinkhorn import SMALLEST, SPAN
+from bisimetric.kernels.layout import SMALLEST, SPAN
 
 
 @vector_kernel
@@ -82,7 +82,7 @@ def prepare(first, last, by_source, rows, centre, scalings, out):
         return False
     part = out.weights[first:last]
     np.exp(part, out=part)
-    weigh(first, last, m, by_source, *rows, error, out.weights)
+    weigh(first, last, m, by_source, rows[0], rows[1], error, out.weights)
     return True
 
 
@@ -99,6 +99,7 @@ def project(first, last, by_source, step, cost, rows, shared, given, scalings, e
         commit(first, last, logs, given.middle, shared.shift, mine, rest)
     else:
         expect(
-            first, last, m, by_source, step, cost, *rows, logs, given.middle, shared.shift, mine, rest, expected
+            first, last, m, by_source, step, cost, rows[0], rows[1], logs, given.middle, shared.shift, mine, rest,
+            expected,
         )  # fmt: skip
     return True

@@ -31,10 +31,9 @@ import numpy as np
 
 from bisimetric.kernels._compile import vector_kernel
 from bisimetric.kernels.elementary import exp_parts, highest, inner, log_all, lowest
+from bisimetric.kernels.layout import SMALLEST, SPAN
 
 CHUNK = 16  # pairs per matrix product; blocks begin at multiples of it
-SPAN = 600.0  # of β + v on a support, for the shared way
-SMALLEST = 1e-130  # sum of the shared way: e^-300 with e^-708 lost from terms of at most e^300 is still exact
 HUGE = 1.7e308  # beyond any logarithm: kernels may assume finite numbers
 FAINT = -80.0  # exponents this far below the largest add nothing to a sum, also where probabilities are 2^-52
 

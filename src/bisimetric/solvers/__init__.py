@@ -1,9 +1,10 @@
-"""The solvers, by name. Adding one is a file here and a line below."""
+"""The solvers, by name. Adding one is a file here and a line below. `GameIteration` solves games, not problems."""
 
 from typing import Any
 
 from bisimetric.solvers.base import Iterate, Solver
 from bisimetric.solvers.entropic_policy_iteration import EntropicPolicyIteration
+from bisimetric.solvers.game_iteration import GameIteration
 from bisimetric.solvers.linear_program import LinearProgram
 from bisimetric.solvers.policy_iteration import PolicyIteration
 from bisimetric.solvers.sinkhorn_bellman import SinkhornBellman
@@ -25,6 +26,7 @@ ALL: dict[str, type[Solver[Any]]] = {solver.name: solver for solver in SOLVERS}
 __all__ = [
     "ALL",
     "EntropicPolicyIteration",
+    "GameIteration",
     "Iterate",
     "LinearProgram",
     "PolicyIteration",

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from bisimetric._bellman import Bellman
-from bisimetric._coupling import Witness
 from bisimetric._stochastic import Floats
 
 PATIENCE = 12  # steps without progress before a solve has stalled, for solvers that converge fast
@@ -28,7 +26,7 @@ class Iterate:
     """Where a solver stands, in the operator's scale."""
 
     value: Floats  # [n, m]
-    witness: Witness  # couplings and potentials that go with it
+    witness: Any  # couplings and potentials that go with it: a Witness, or for games a GameWitness
     gap: float  # what the solver itself believes max(upper - lower) to be
 
     @property
@@ -55,21 +53,24 @@ State = TypeVar("State", bound=Iterate)
 
 @dataclass(frozen=True, slots=True)
 class Solver(Generic[State]):
-    """Base of all solvers; a subclass adds its options as fields."""
+    """Base of all solvers; a subclass adds its options as fields.
+
+    `bellman` is the operator of the question: a `Bellman`, or for solvers of games a `GameBellman`.
+    """
 
     name: ClassVar[str]
     default_tol: ClassVar[float]  # relative gap; 0 for a solver that runs its rounds
     default_max_steps: ClassVar[int]
 
-    def init(self, bellman: Bellman, value: Floats | None) -> State:
+    def init(self, bellman: Any, value: Floats | None) -> State:
         """The first iterate, from a guess of the distances if there is one."""
         raise NotImplementedError
 
-    def step(self, bellman: Bellman, iterate: State) -> State:
+    def step(self, bellman: Any, iterate: State) -> State:
         """The next iterate."""
         raise NotImplementedError
 
-    def measured(self, bellman: Bellman, iterate: State) -> State:
+    def measured(self, bellman: Any, iterate: State) -> State:
         """The iterate as the checker should see it; a solver may leave costly parts of it to this."""
         return iterate
 

@@ -1,0 +1,129 @@
+"""What the loop knows of a question: its operator, how an iterate is certified, and what the answer looks like.
+
+There are two kinds of question, a problem (two chains) and a game (two decision processes), and one loop for both.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+from bisimetric import _certificate, _game_certificate
+from bisimetric._bellman import Bellman
+from bisimetric._certificate import Certificate
+from bisimetric._coupling import IndependentWitness, TreeWitness, without_flows
+from bisimetric._game import Game
+from bisimetric._game_bellman import GameBellman
+from bisimetric._game_certificate import GameWitness
+from bisimetric._game_solution import MDPSolution
+from bisimetric._problem import Problem
+from bisimetric._solution import Answer, Solution, Status, Step
+from bisimetric._stochastic import Floats
+from bisimetric.solvers import Iterate
+from bisimetric.solvers.game_iteration import GameIterate
+
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
+AnswerGiven = TypeVar("AnswerGiven", bound=Answer, covariant=True)
+
+
+class Task(Protocol[AnswerGiven]):
+    """A question as the loop sees it."""
+
+    @property
+    def bellman(self) -> Any:
+        """The operator that solvers work with."""
+        ...
+
+    def start(self, guess: Floats | None) -> Floats | None:
+        """A guess of the distances in the operator's scale."""
+        ...
+
+    def is_immediate(self) -> bool:
+        """Whether V = c: no future, or nothing to pay."""
+        ...
+
+    def immediate(self, solver: str) -> AnswerGiven:
+        """The answer in that case."""
+        ...
+
+    def a_priori(self) -> Certificate:
+        """What holds before any solver has begun."""
+        ...
+
+    def check(self, iterate: Iterate) -> Certificate:
+        """The checker's word on an iterate."""
+        ...
+
+    def answer(
+        self, solver: str, status: Status, history: tuple[Step, ...], certificate: Certificate, iterate: Iterate | None
+    ) -> AnswerGiven:
+        """The answer at an iterate; None stands for an interrupt before the first sweep was over."""
+        ...
+
+
+class ChainTask:
+    """The distances between the states of two chains."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self.bellman = Bellman.of(problem)
+
+    def start(self, guess: Floats | None) -> Floats | None:
+        return None if guess is None else _certificate.scaled_guess(self.bellman, guess)
+
+    def is_immediate(self) -> bool:
+        return _certificate.is_immediate(self._problem)
+
+    def immediate(self, solver: str) -> Solution:
+        """V = c, and any coupling is optimal."""
+        certificate, witness = _certificate.immediate(self._problem), IndependentWitness(self.bellman)
+        return Solution(self._problem, solver, Status.SOLVED, (), certificate, witness, self._problem.cost, 1.0)
+
+    def a_priori(self) -> Certificate:
+        return _certificate.a_priori(self._problem, self.bellman)
+
+    def check(self, iterate: Iterate) -> Certificate:
+        return _certificate.check(self._problem, self.bellman, iterate.value, iterate.witness)
+
+    def answer(
+        self, solver: str, status: Status, history: tuple[Step, ...], certificate: Certificate, iterate: Iterate | None
+    ) -> Solution:
+        scale = self.bellman.scale
+        if iterate is None:
+            witness, value = IndependentWitness(self.bellman), self.bellman.scaled_cost()
+            return Solution(self._problem, solver, status, history, certificate, witness, value, scale)
+        held = iterate.witness
+        if isinstance(held, TreeWitness):
+            held = TreeWitness(self.bellman, held.value, without_flows(held.trees))
+        return Solution(self._problem, solver, status, history, certificate, held, iterate.value, scale)
+
+
+class GameTask:
+    """The distances between the states of two decision processes."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self.bellman = GameBellman.of(game)
+
+    def start(self, guess: Floats | None) -> None:
+        return None
+
+    def is_immediate(self) -> bool:
+        return self.bellman.is_immediate()
+
+    def immediate(self, solver: str) -> MDPSolution:
+        return self.answer(solver, Status.SOLVED, (), _game_certificate.immediate(self.bellman), None)
+
+    def a_priori(self) -> Certificate:
+        return _game_certificate.a_priori(self.bellman)
+
+    def check(self, iterate: Iterate) -> Certificate:
+        return _game_certificate.check_game(iterate.witness)
+
+    def answer(
+        self, solver: str, status: Status, history: tuple[Step, ...], certificate: Certificate, iterate: Iterate | None
+    ) -> MDPSolution:
+        witness = None
+        if isinstance(iterate, GameIterate):
+            trees = tuple(without_flows(tree) for tree in iterate.trees)
+            witness = GameWitness(self.bellman, iterate.value, trees)
+        return MDPSolution(self._game, solver, status, history, certificate, self.bellman, witness)

@@ -1,0 +1,1 @@
+"""Bisimulation: which states behave alike, how far others are from that, and smaller models."""

@@ -1,0 +1,99 @@
+"""BiCGSTAB for (I - γΠ) x = b: one algorithm, over operations that the caller hands in.
+
+    p ← r + β(p - ωv),   v ← A p,   r ← r - αv,   t ← A r,   x ← x + αp + ωr,   r ← r - ωt
+
+The operations are Python functions that share their work between threads, or compiled ones for a solve in a
+single call: below some ten thousand pairs the calls would cost more than the arithmetic.
+
+Reference: van der Vorst 1992.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bisimetric.kernels import evaluation
+from bisimetric.kernels._compile import kernel, part
+
+FIRST: Any = np.int64(0)  # typed, or the steps would be compiled for this number apart
+
+
+def cycle_over(apply, direction, half, full):
+    """One run of BiCGSTAB up to convergence, breakdown or the budget of products, over these operations.
+
+    apply(system, vector, out, other) → <other, out>, <out, out> for out = A·vector;
+    full(system, x, p, r, t, shadow, α, ω) → <shadow, r>, max |r|.
+    """
+
+    def cycle(system, b, x, target, budget):
+        """Improves x in place; (largest entry of the residual, products, broke down)."""
+        r = np.empty(b.size)
+        apply(system, x, r, b)
+        r = b - r
+        shadow = r.copy()
+        p, v, t = np.zeros(b.size), np.zeros(b.size), np.zeros(b.size)
+        rho, residual = full(system, x, p, r, t, shadow, 0.0, 0.0)
+        products = 1
+        if residual <= target:
+            return residual, products, False
+        rho_old, alpha, omega = 1.0, 1.0, 1.0
+        while products < budget:
+            direction(p, r, v, rho / rho_old * (alpha / omega), omega)
+            along, _ = apply(system, p, v, shadow)
+            alpha = rho / along if along != 0.0 else np.nan
+            half(r, v, alpha)
+            product, square = apply(system, r, t, r)
+            omega = product / square if square > 0.0 else 0.0
+            products += 2
+            if not np.isfinite(alpha) or not np.isfinite(omega):
+                return residual, products, True
+            rho_old = rho
+            rho, residual = full(system, x, p, r, t, shadow, alpha, omega)
+            if not np.isfinite(residual):
+                return np.inf, products, False
+            if residual <= target:
+                return residual, products, False
+            if omega == 0.0 or rho == 0.0:
+                return residual, products, True
+        return residual, products, False
+
+    return cycle
+
+
+@part
+def _apply(system, vector, out, other):
+    discount, P, Q, trees, sums = system
+    evaluation.apply_trees(FIRST, len(sums), vector, out, other, discount, P, Q, trees, sums)
+    product = 0.0
+    square = 0.0
+    for x in range(len(sums)):
+        product += sums[x, 0]
+        square += sums[x, 1]
+    return product, square
+
+
+@part
+def _direction(p, r, v, beta, omega):
+    evaluation.step_direction(FIRST, p.size, p, r, v, beta, omega)
+
+
+@part
+def _half(r, v, alpha):
+    evaluation.step_half(FIRST, r.size, r, v, alpha)
+
+
+@part
+def _full(system, x, p, r, t, shadow, alpha, omega):
+    sums = system[-1]
+    evaluation.step_full(FIRST, len(sums), x.size // len(sums), x, p, r, t, shadow, alpha, omega, sums)
+    product = 0.0
+    largest = 0.0
+    for row in range(len(sums)):
+        product += sums[row, 0]
+        largest = max(largest, sums[row, 1])
+    return product, largest
+
+
+cycle_on_trees = kernel(cycle_over(_apply, _direction, _half, _full))

@@ -1,0 +1,538 @@
+"""Bisimulation metrics of decision processes and chains, and the distance on labels, against naive oracles and laws."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bisimetric as bm
+from bisimetric import _memory
+from bisimetric._game import Game
+from bisimetric._game_bellman import GameBellman
+from bisimetric._solve import solve_game
+from bisimetric.errors import (
+    InvalidOption,
+    InvalidProblem,
+    MissingStart,
+    NotEnoughMemory,
+    SolveInterrupted,
+    ToleranceNotReached,
+)
+from tests import reference, strategies
+
+DISCOUNTS = st.sampled_from((0.3, 0.5, 0.9, 0.95))
+
+
+def assert_contains(solution, truth):
+    """The interval contains the oracle's distances up to the oracle's rounding, and is tight."""
+    slip = 1e-12 * truth.max()
+    assert (solution.lower <= truth + slip).all()
+    assert (truth <= solution.upper + slip).all()
+    assert solution.status is bm.Status.SOLVED
+    assert solution.relative_gap <= 1e-9
+    assert (solution.lower <= solution.value).all()
+    assert (solution.value <= solution.upper).all()
+
+
+# ------------------------------------------------------------------ against the oracle
+
+
+@settings(max_examples=60)
+@given(strategies.mdps(tiny=True), strategies.mdps(tiny=True), DISCOUNTS)
+def test_same_actions_equal_value_iteration(source, target, discount):
+    """The two witnesses bracket a naive value iteration, between two processes."""
+    solution = bm.bisimulation_metric(source, target, discount=discount)
+    assert_contains(solution, reference.game_distances(source, target, discount))
+
+
+@settings(max_examples=60)
+@given(strategies.mdps(n_actions=3, partial=True), strategies.mdps(partial=True), DISCOUNTS)
+def test_matched_actions_equal_value_iteration(source, target, discount):
+    """The lax metric, between processes with different numbers of actions, not all available."""
+    solution = bm.bisimulation_metric(source, target, discount=discount, actions="matched")
+    assert_contains(solution, reference.game_distances(source, target, discount, matched=True))
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(strategies.mdps(n_actions=3, tiny=True), strategies.mdps(n_actions=3, partial=True), DISCOUNTS, st.booleans())
+def test_equal_value_iteration_long(source, target, discount, matched):
+    """Both at once, for longer."""
+    target = target if matched else bm.MDP(target.transitions, target.rewards)
+    solution = bm.bisimulation_metric(source, target, discount=discount, actions="matched" if matched else "same")
+    assert_contains(solution, reference.game_distances(source, target, discount, matched=matched))
+
+
+@given(
+    strategies.mdps(max_states=2, tiny=True),
+    strategies.mdps(max_states=2, tiny=True),
+    strategies.discounts,
+    st.booleans(),
+)
+def test_intervals_contain_the_rational_truth(source, target, discount, matched):
+    """Without any slip: rational numbers against floats."""
+    actions = "matched" if matched else "same"
+    truth = np.array(reference.exact_game_distances(source, target, discount, matched=matched))
+    solution = bm.bisimulation_metric(source, target, discount=discount, actions=actions)
+    for low, high, exact in zip(solution.lower.flat, solution.upper.flat, truth.flat, strict=True):
+        assert Fraction(low) <= exact <= Fraction(high)
+        assert exact > 0 or high <= 1e-9 * solution.upper.max()
+
+
+def test_the_two_oracles_agree():
+    """Value iteration in floats and strategy iteration in fractions."""
+    for matched in (False, True):
+        exact = reference.exact_game_distances(GREEDY_CYCLE, GREEDY_CYCLE, 0.95, matched=matched)
+        plain = reference.game_distances(GREEDY_CYCLE, GREEDY_CYCLE, 0.95, matched=matched)
+        np.testing.assert_allclose(plain, np.array(exact, float), atol=1e-12)
+
+
+# ------------------------------------------------------------------ laws
+
+
+@given(strategies.mdps(), strategies.mdps(), DISCOUNTS, st.sampled_from(("same", "matched")))
+def test_values_differ_by_at_most_the_distance(source, target, discount, actions):
+    """|V*(s) - V*(t)| ≤ d(s, t)/(1-γ)."""
+    solution = bm.bisimulation_metric(source, target, discount=discount, actions=actions)
+    mine, theirs = (reference.optimal_values(mdp, discount) for mdp in (source, target))
+    gap = np.abs(np.subtract.outer(mine, theirs))
+    assert (gap <= solution.upper / (1 - discount) + 1e-12 * max(1.0, gap.max())).all()
+
+
+@given(strategies.mdps(n_actions=3), strategies.mdps(n_actions=3), DISCOUNTS)
+def test_matched_is_never_more_than_same(source, target, discount):
+    """Answering with the same action is one way to answer."""
+    same = bm.bisimulation_metric(source, target, discount=discount)
+    lax = bm.bisimulation_metric(source, target, discount=discount, actions="matched")
+    assert (lax.lower <= same.upper).all()
+
+
+@given(strategies.mdps(n_actions=3, partial=True), DISCOUNTS, st.sampled_from((1, 2)))
+def test_a_process_against_itself(mdp, discount, copies):
+    """Pseudometrics: zero on the diagonal, exactly; symmetric; splitting an action changes nothing for the lax one."""
+    more = bm.MDP(mdp.transitions * copies, np.tile(mdp.rewards, copies), available=np.tile(mdp.available, copies))
+    solution = bm.bisimulation_metric(mdp, more, discount=discount, actions="matched")
+    assert (np.diag(solution.upper) == 0.0).all()
+    assert (solution.lower <= solution.upper.T).all()
+    if mdp.available.all():
+        same = bm.bisimulation_metric(mdp, discount=discount)
+        assert (np.diag(same.upper) == 0.0).all()
+        assert (same.lower <= same.upper.T).all()
+
+
+@given(strategies.chains(max_states=4, reward=True), strategies.chains(max_states=4, reward=True), DISCOUNTS)
+def test_one_action_is_the_chain_metric(source, target, discount):
+    """Both rules fall back to the metric of chains."""
+    chains = bm.bisimulation_metric(source, target, discount=discount)
+    for actions in ("same", "matched"):
+        games = bm.bisimulation_metric(bm.as_mdp(source), bm.as_mdp(target), discount=discount, actions=actions)
+        assert (games.lower <= chains.upper).all()
+        assert (chains.lower <= games.upper).all()
+        np.testing.assert_allclose(games.value, chains.value, rtol=0, atol=1e-9 * max(chains.value.max(), 1e-300))
+
+
+@given(strategies.mdps(n_actions=2), strategies.mdps(n_actions=2), DISCOUNTS, st.floats(0, 1))
+def test_on_policy_with_the_same_weights_is_never_more(source, target, discount, weight):
+    """A policy that mixes the actions alike everywhere cannot tell states apart better than the worst action."""
+    worst = bm.bisimulation_metric(source, target, discount=discount)
+    chains = [mdp.under(np.tile([weight, 1 - weight], (mdp.n_states, 1))) for mdp in (source, target)]
+    on_policy = bm.bisimulation_metric(*chains, discount=discount)
+    assert (on_policy.lower <= worst.upper + 1e-12 * max(worst.upper.max(), 1e-300)).all()
+
+
+@given(strategies.mdps(), strategies.mdps(), DISCOUNTS, st.sampled_from(("same", "matched")))
+def test_swapping_transposes(source, target, discount, actions):
+    """d(s, t) between source and target is d(t, s) between target and source."""
+    there = bm.bisimulation_metric(source, target, discount=discount, actions=actions)
+    back = bm.bisimulation_metric(target, source, discount=discount, actions=actions)
+    assert (there.lower <= back.upper.T).all()
+    assert (there.upper >= back.lower.T).all()
+
+
+@pytest.mark.parametrize("actions", ["same", "matched"])
+@pytest.mark.parametrize("scale", [1e-300, 2.0**-1060, 1e-9, 1e300])
+def test_any_scale(scale, actions):
+    """Rewards times a constant give distances times that constant."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    plain = bm.bisimulation_metric(mdp, discount=0.9, actions=actions)
+    scaled = bm.bisimulation_metric(bm.MDP(mdp.transitions, mdp.rewards * scale), discount=0.9, actions=actions)
+    np.testing.assert_allclose(scaled.value / scale, plain.value, rtol=1e-9 if scale > 1e-310 else 1e-2, atol=1e-9)
+    assert (scaled.lower <= scaled.upper).all()
+
+
+def test_actions_are_matched_by_name():
+    """The same actions in another order are the same actions."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    order = [2, 0, 3, 1]
+    turned = bm.MDP([mdp.transitions[a] for a in order], mdp.rewards[:, order], actions=[mdp.actions[a] for a in order])
+    solution = bm.bisimulation_metric(mdp, turned, discount=0.9)
+    assert (np.diag(solution.upper) == 0.0).all()
+    unnamed = bm.MDP(turned.transitions, turned.rewards)
+    assert bm.bisimulation_metric(mdp, unnamed, discount=0.9).value.diagonal().max() > 0.01
+    lax = bm.bisimulation_metric(mdp, unnamed, discount=0.9, actions="matched")
+    assert (np.diag(lax.upper) == 0.0).all()
+
+
+def test_actions_available_nowhere_do_not_matter():
+    """They are left out on both sides."""
+    plain = bm.MDP([np.eye(2)], [[0.0], [1.0]])
+    padded = bm.MDP([np.eye(2)] * 2, [[0.0, 5.0], [1.0, 7.0]], available=[[True, False]] * 2)
+    expected = bm.bisimulation_metric(plain, discount=0.5).value
+    np.testing.assert_array_equal(bm.bisimulation_metric(padded, discount=0.5).value, expected)
+
+
+# ------------------------------------------------------------------ games that punish greed
+
+# Two states, two deterministic actions: action 0 leads to state 1, action 1 stays.
+GREEDY_CYCLE = bm.MDP([[[0, 1], [0, 1]], [[1, 0], [0, 1]]], [[3, 2], [1, 2]])
+
+
+def greedy_rounds(mdp, discount, rounds):
+    """Both players switch at once, for deterministic moves: what is chosen in every round."""
+    n = mdp.n_states
+    to = np.array([matrix.toarray().argmax(axis=1) for matrix in mdp.transitions]).T  # [n, A]
+    value, seen = np.zeros((n, n)), []
+    for _ in range(rounds):
+        system, cost, chosen = np.eye(n * n), np.zeros(n * n), []
+        for s, t in product(range(n), range(n)):
+            gap = (1 - discount) * np.abs(np.subtract.outer(mdp.rewards[s], mdp.rewards[t]))
+            D = gap + discount * value[np.ix_(to[s], to[t])]
+            a, b = D.min(axis=1).argmax(), D.min(axis=0).argmax()
+            pair = (a, D[a].argmin()) if D[a].min() >= D[:, b].min() else (D[:, b].argmin(), b)
+            chosen.append(tuple(int(k) for k in pair))
+            cost[s * n + t] = gap[pair]
+            system[s * n + t, to[s, pair[0]] * n + to[t, pair[1]]] -= discount
+        value = np.linalg.solve(system, cost).reshape(n, n)
+        seen.append(tuple(chosen))
+    return seen
+
+
+def test_switching_both_players_at_once_can_cycle():
+    """It does on this game, and the solver does not."""
+    seen = greedy_rounds(GREEDY_CYCLE, 0.95, 100)
+    assert seen[-1] != seen[-2]
+    assert seen[-1] in seen[:-1]
+    solution = bm.bisimulation_metric(GREEDY_CYCLE, discount=0.95, actions="matched")
+    assert_contains(solution, reference.game_distances(GREEDY_CYCLE, GREEDY_CYCLE, 0.95, matched=True))
+    assert len(solution.history) < 20
+
+
+def test_evaluations_must_be_good_enough():
+    """A game on which the players cycled while evaluations and failures were measured against the step before."""
+    transitions = [[[0, 1], [3 / 4, 1 / 4]], [[1, 0], [0, 1]], [[2 / 3, 1 / 3], [1, 0]]]
+    mdp = bm.MDP(transitions, [[0.24, 0.97, 0.62], [0.89, 0.46, 0.10]])
+    solution = bm.bisimulation_metric(mdp, discount=0.999, actions="matched")
+    assert solution.status is bm.Status.SOLVED
+    assert len(solution.history) < 20
+
+
+@pytest.mark.slow
+def test_no_game_stalls():
+    """A thousand random games, many with deterministic moves, at discounts up to 0.999."""
+    random = np.random.default_rng(7)
+    for _ in range(1000):
+        n, n_actions = int(random.integers(2, 5)), int(random.integers(2, 4))
+        if random.random() < 0.5:
+            transitions = np.eye(n)[random.integers(n, size=(n_actions, n))]
+        else:
+            transitions = random.dirichlet(np.full(n, 0.5), size=(n_actions, n))
+        mdp = bm.MDP(transitions, random.integers(0, 4, size=(n, n_actions)).astype(float))
+        discount = float(random.choice([0.5, 0.9, 0.99, 0.999]))
+        for actions in ("same", "matched"):
+            solution = bm.bisimulation_metric(mdp, discount=discount, actions=actions)
+            assert solution.status is bm.Status.SOLVED, (mdp, discount, actions)
+
+
+# ------------------------------------------------------------------ the witnesses
+
+
+@given(strategies.mdps(n_actions=2, partial=True), strategies.mdps(n_actions=2, partial=True), DISCOUNTS)
+def test_witnesses_of_the_lax_metric(source, target, discount):
+    """Couplings have the right marginals, potentials are feasible, and both reproduce the distance at the decision."""
+    solution = bm.bisimulation_metric(source, target, discount=discount, actions="matched")
+    largest = max(solution.upper.max(), 1e-300)
+    for s, t in product(range(source.n_states), range(target.n_states)):
+        for a, b in product(np.flatnonzero(source.available[s]), np.flatnonzero(target.available[t])):
+            law = solution.coupling[s, t, int(a), int(b)].toarray()
+            np.testing.assert_allclose(law.sum(axis=1), source.transitions[a].toarray()[s], atol=1e-15)
+            np.testing.assert_allclose(law.sum(axis=0), target.transitions[b].toarray()[t], atol=1e-15)
+            f, g = solution.potentials[s, t, int(a), int(b)]
+            mine = source.transitions[a].toarray()[s].nonzero()[0]
+            theirs = target.transitions[b].toarray()[t].nonzero()[0]
+            assert (np.add.outer(f, g) <= solution.upper[np.ix_(mine, theirs)] + 1e-9 * largest).all()
+        a, b = solution.decisive[s, t]
+        cost = (1 - discount) * abs(source.rewards[s, a] - target.rewards[t, b])
+        expected = cost + discount * (solution.coupling[s, t].toarray() * solution.value).sum()
+        assert expected == pytest.approx(solution.value[s, t], abs=1e-8 * largest)
+
+
+def test_decisive_actions_and_couplings_of_rooms():
+    """Names work; decisive actions are the same on both sides under "same"."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    solution = bm.bisimulation_metric(mdp, discount=0.9)
+    assert (solution.decisive[..., 0] == solution.decisive[..., 1]).all()
+    law = solution.coupling["(0,0)", "(0,1)", "right", "right"]
+    assert law.sum() == pytest.approx(1.0, abs=1e-15)
+    for place, message in (
+        ((0,), "is neither"),
+        ((0, 1, 2), "is neither"),
+        ((0, 1, "up", "left"), "do not meet"),
+        ((0, 1, "up", "fly"), "unknown"),
+    ):
+        with pytest.raises(InvalidOption, match=message):
+            solution.coupling[place]
+    partial = bm.MDP([np.eye(1)] * 2, [[0, 1]], available=[[True, False]])
+    with pytest.raises(InvalidOption, match="action 1 is not available in state 0 of the source"):
+        bm.bisimulation_metric(partial, discount=0.5, actions="matched").coupling[0, 0, 1, 0]
+    assert repr(solution.coupling).startswith("ActionCoupling(20 x 20")
+    assert repr(solution.potentials).startswith("ActionPotentials(20 x 20")
+
+
+def test_no_future():
+    """γ = 0: the distance is the cost, and any coupling will do."""
+    solution = bm.bisimulation_metric(GREEDY_CYCLE, discount=0.0)
+    assert solution.value.tolist() == [[0.0, 2.0], [2.0, 0.0]]
+    assert solution.decisive[0, 1].tolist() == [0, 0]
+    assert solution.coupling[0, 1].sum() == 1.0
+    assert [part.tolist() for part in solution.potentials[0, 1]] == [[0.0], [0.0]]
+
+
+# ------------------------------------------------------------------ starts, interrupts, errors
+
+
+def test_starts():
+    """distance and interval as for chains, and an error where a start is missing."""
+    mdp = bm.environments.four_rooms_mdp("p1", slip=0.1)
+    other = bm.environments.four_rooms_mdp("p0", slip=0.1)
+    solution = bm.bisimulation_metric(mdp, other, discount=0.9)
+    assert solution.distance == solution.value[9, 21]
+    assert solution.interval == (solution.lower[9, 21], solution.upper[9, 21])
+    assert repr(solution).startswith("MDPSolution(states 40 x 40, discount 0.9 (normalised), distance ")
+    assert solution.match().shape == (40,)
+    with pytest.raises(MissingStart, match=r"the source mdp has no start; .*mdp.with_start\(state\)"):
+        bm.bisimulation_metric(GREEDY_CYCLE, discount=0.9).distance  # noqa: B018
+
+
+class Stop:
+    """Ctrl-C after some steps."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def __call__(self, step):
+        if step.step == self.at:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("actions", ["same", "matched"])
+@pytest.mark.parametrize("at", [1, 3])
+def test_interrupts(actions, at):
+    """The exception carries a certified solution."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    truth = bm.bisimulation_metric(mdp, discount=0.9, actions=actions)
+    with pytest.raises(SolveInterrupted) as caught:
+        bm.bisimulation_metric(mdp, discount=0.9, actions=actions, on_step=Stop(at))
+    found = caught.value.solution
+    assert found.status is bm.Status.INTERRUPTED
+    assert (found.lower <= truth.upper).all()
+    assert (truth.lower <= found.upper).all()
+    assert len(found.history) == at
+    quiet = bm.bisimulation_metric(mdp, discount=0.9, actions=actions, on_step=Stop(at), throw=False)
+    np.testing.assert_array_equal(quiet.upper, found.upper)
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_interrupts_inside_a_sweep(monkeypatch, calls, after):
+    """Before the first sweep is over too."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    truth = bm.bisimulation_metric(mdp, discount=0.9)
+    usual, count = GameBellman.improve, 0
+
+    def interrupted(self, value, trees, *, cold):
+        nonlocal count
+        count += 1
+        if count <= calls or after:
+            swept = usual(self, value, trees, cold=cold)
+        if count > calls:
+            raise KeyboardInterrupt
+        return swept
+
+    monkeypatch.setattr(GameBellman, "improve", interrupted)
+    with pytest.raises(SolveInterrupted) as caught:
+        bm.bisimulation_metric(mdp, discount=0.9)
+    found = caught.value.solution
+    assert (found.lower <= truth.upper).all()
+    assert (truth.lower <= found.upper).all()
+    assert found.coupling[0, 1].sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_missed_tolerance():
+    """An explicit one raises with the solution, unless throw=False."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    with pytest.raises(ToleranceNotReached, match="raise tol") as caught:
+        bm.bisimulation_metric(mdp, discount=0.9, tol=1e-300)
+    assert caught.value.solution.relative_gap < 1e-9
+    assert bm.bisimulation_metric(mdp, discount=0.9, tol=1e-300, throw=False).status is bm.Status.STALLED
+    with pytest.raises(ToleranceNotReached, match="raise max_steps"):
+        solve_game(Game(mdp, mdp, discount=0.9), tol=1e-9, max_steps=2)
+
+
+STAY = [[1.0]]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "options", "kind", "message"),
+    [
+        (bm.MDP([STAY], [[0]]), bm.MDP([STAY] * 2, [[0, 0]]), {}, InvalidProblem, "1 actions and the target 2"),
+        (
+            bm.MDP([STAY] * 2, [[0, 0]], actions=["a", "b"]),
+            bm.MDP([STAY] * 2, [[0, 0]], actions=["b", "c"]),
+            {},
+            InvalidProblem,
+            "the target has no action 'a', expected the source's actions",
+        ),
+        (
+            bm.MDP([np.eye(2)] * 2, np.zeros((2, 2)), available=[[True, True], [False, True]]),
+            None,
+            {},
+            InvalidProblem,
+            "state 1 of the source lacks action 0 and state 0 of the source has it",
+        ),
+        (
+            bm.MDP([STAY] * 2, [[0, 0]], available=[[True, False]]),
+            bm.MDP([STAY] * 2, [[0, 0]]),
+            {},
+            InvalidProblem,
+            "state 0 of the target has action 1 and state 0 of the source has not",
+        ),
+        (GREEDY_CYCLE, None, {"actions": "lax"}, InvalidOption, "actions is 'lax', expected 'same' or 'matched'"),
+        (GREEDY_CYCLE, None, {"discount": 1.0}, InvalidProblem, "discount is 1, expected"),
+        (GREEDY_CYCLE, None, {"discount": -0.1}, InvalidProblem, "discount is -0.1, expected"),
+        (GREEDY_CYCLE, None, {"tol": 0.0}, InvalidOption, "tol is 0.0"),
+        (GREEDY_CYCLE, bm.MarkovChain(STAY, reward=[0]), {}, InvalidProblem, "two of a kind"),
+        (bm.MarkovChain(STAY, reward=[0]), GREEDY_CYCLE, {}, InvalidProblem, "two of a kind"),
+        (bm.MarkovChain(STAY), None, {}, InvalidProblem, "has no reward"),
+        (bm.MarkovChain(STAY, reward=[0]), None, {"actions": "matched"}, InvalidOption, "chains have none"),
+        (bm.MDP([STAY], [[1e308]]), bm.MDP([STAY], [[-1e308]]), {}, InvalidProblem, "overflow"),
+    ],
+)
+def test_bad_input(source, target, options, kind, message):
+    """Said before any work; unequal actions point to the lax metric."""
+    with pytest.raises(kind, match=message) as caught:
+        bm.bisimulation_metric(source, target, **{"discount": 0.9, **options})
+    if "action" in message and kind is InvalidProblem and "kind" not in message:
+        assert 'actions="matched"' in str(caught.value)
+
+
+def test_small_differences_among_large_ones():
+    """Actions far apart that are never matched do not spoil the accuracy of a small lax distance."""
+    rewards = np.array([[0.0, 1.0], [0.0, 1.0]])
+    one = bm.MDP([np.eye(2)] * 2, rewards)
+    other = bm.MDP([np.eye(2)] * 2, rewards + np.array([[1e-9, 0.0], [0.0, 0.0]]))
+    solution = bm.bisimulation_metric(one, other, discount=0.9, actions="matched")
+    assert solution.status is bm.Status.SOLVED
+    np.testing.assert_allclose(solution.value, [[1e-9, 0.0], [1e-9, 0.0]], rtol=1e-9)
+    assert (solution.upper[:, 1] == 0.0).all()
+
+
+def test_answers_that_cost_next_to_nothing_are_not_zero():
+    """The answers that cost nothing lead far away and the good ones cost 1e-12: no pair like that is proved zero."""
+    to_start, to_end = [[1, 0], [0, 1]], [[0, 1], [0, 1]]
+    source = bm.MDP([to_end, to_start, to_end], [[0, 0, 1e-12], [1, 1, 1]])
+    target = bm.MDP([to_end, to_start], [[0, 1e-12], [1, 1]])
+    solution = bm.bisimulation_metric(source, target, discount=0.5, actions="matched")
+    truth = reference.exact_game_distances(source, target, 0.5, matched=True)[0][0]
+    assert truth > 0
+    assert Fraction(solution.lower[0, 0]) <= truth <= Fraction(solution.upper[0, 0])
+    assert solution.upper[1, 1] == 0.0
+
+
+def test_memory_is_estimated_first(monkeypatch):
+    """Of the costs, and of the trees."""
+    mdp = bm.environments.four_rooms_mdp(side=4)
+    for free in (1000, 400_000):
+        monkeypatch.setattr(_memory, "available_bytes", lambda free=free: free)
+        with pytest.raises(NotEnoughMemory, match="pairs of moves needs about"):
+            bm.bisimulation_metric(mdp, discount=0.9, actions="matched")
+
+
+def test_threads_give_the_same_bits(monkeypatch):
+    """One thread or three."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    found = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("BISIMETRIC_THREADS", threads)
+        found.append(bm.bisimulation_metric(mdp, discount=0.9, actions="matched"))
+    np.testing.assert_array_equal(found[0].value, found[1].value)
+    np.testing.assert_array_equal(found[0].upper, found[1].upper)
+
+
+def test_games_are_of_processes():
+    """The question itself says what it takes."""
+    with pytest.raises(InvalidProblem, match="target is a MarkovChain, expected an MDP; as_mdp"):
+        Game(GREEDY_CYCLE, bm.MarkovChain(STAY), discount=0.9)
+    assert repr(Game(GREEDY_CYCLE, GREEDY_CYCLE, discount=0.9)) == "Game(2 x 2 states, same actions, discount 0.9)"
+
+
+# ------------------------------------------------------------------ labels
+
+
+@st.composite
+def labelled_chains(draw):
+    """A chain whose states carry few labels."""
+    chain = draw(strategies.chains(max_states=3, tiny=False))
+    labels = [draw(st.sampled_from("ab")) for _ in range(chain.n_states)]
+    return bm.MarkovChain(chain.transitions, labels=labels)
+
+
+def word_laws(chain, steps):
+    """For every state, the probability of each word of labels on the first steps."""
+    laws = [{(label,): 1.0} for label in chain.labels]
+    rows = chain.transitions.toarray()
+    for _ in range(steps):
+        after = []
+        for s, label in enumerate(chain.labels):
+            law: dict = {}
+            for t in rows[s].nonzero()[0]:
+                for word, chance in laws[t].items():
+                    law[(label, *word)] = law.get((label, *word), 0.0) + rows[s, t] * chance
+            after.append(law)
+        laws = after
+    return laws
+
+
+@given(labelled_chains(), labelled_chains(), st.sampled_from((0.3, 0.9, 0.99)), st.integers(0, 4), st.data())
+def test_properties_of_the_first_steps(source, target, discount, steps, data):
+    """|Pr(φ) - Pr'(φ)| ≤ d/γ^h for any set φ of words of h + 1 labels, also for the set that differs most."""
+    solution = bm.bisimilarity_distance(source, target, discount=discount)
+    mine, theirs = word_laws(source, steps), word_laws(target, steps)
+    words = sorted({word for law in (*mine, *theirs) for word in law})
+    some = data.draw(st.sets(st.sampled_from(words)))
+    for s, t in product(range(source.n_states), range(target.n_states)):
+        gaps = {word: mine[s].get(word, 0.0) - theirs[t].get(word, 0.0) for word in words}
+        bound = solution.upper[s, t] / discount**steps + 1e-12
+        assert abs(sum(gaps[word] for word in some)) <= bound
+        assert sum(max(gap, 0.0) for gap in gaps.values()) <= bound
+
+
+@given(labelled_chains(), DISCOUNTS)
+def test_distance_on_labels(chain, discount):
+    """The fixed point of the verification literature: 1 where labels differ, else γ·OT; zero on the diagonal."""
+    solution = bm.bisimilarity_distance(chain, chain, discount=discount)
+    differ = np.array([[a != b for b in chain.labels] for a in chain.labels])
+    problem = bm.Problem(chain, chain, discount=discount, cost=differ.astype(float), stop=differ)
+    np.testing.assert_allclose(solution.value, reference.distances(problem), atol=1e-9)
+    assert (solution.value[differ] == 1.0).all()
+    assert (np.diag(solution.upper) == 0.0).all()
+
+
+def test_labels_must_be_there():
+    """With the remedy."""
+    with pytest.raises(InvalidProblem, match="the source chain has no labels; give it some"):
+        bm.bisimilarity_distance(STAY, STAY, discount=0.9)

@@ -1,0 +1,71 @@
+"""Optimal policies against every deterministic policy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bisimetric as bm
+from bisimetric.errors import InvalidProblem
+from tests import reference, strategies
+
+
+@given(strategies.mdps(n_actions=3, partial=True), st.sampled_from((0.0, 0.3, 0.9, 0.99, 0.9999)))
+def test_bounds_contain_the_best_of_all_policies(mdp, discount):
+    """The interval is true and tight, the policy earns at least its lower end, and its actions are available."""
+    found = mdp.optimal_policy(discount)
+    truth = reference.optimal_values(mdp, discount)
+    largest = np.abs(truth).max()
+    slip = 1e-15 / (1 - discount) * largest  # of the reference
+    assert (found.lower - slip <= truth).all()
+    assert (truth <= found.upper + slip).all()
+    assert (found.lower <= found.value).all()
+    assert (found.value <= found.upper).all()
+    assert found.gap <= 1e-9 * max(largest, np.abs(mdp.rewards).max())
+    assert mdp.available[np.arange(mdp.n_states), found.policy].all()
+    chain = mdp.under(found.policy)
+    earned = np.linalg.solve(np.eye(mdp.n_states) - discount * chain.transitions.toarray(), chain.reward)
+    assert (found.lower - slip <= earned).all()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-5, 1e300])
+def test_any_scale(scale):
+    """Rewards times a constant give values times that constant."""
+    mdp = bm.environments.four_rooms_mdp(slip=0.2)
+    plain = mdp.optimal_policy(0.9)
+    scaled = bm.MDP(mdp.transitions, mdp.rewards * scale).optimal_policy(0.9)
+    np.testing.assert_allclose(scaled.value / scale, plain.value, rtol=1e-11)
+    assert scaled.gap <= 1e-11 * scaled.upper.max()
+
+
+def test_four_rooms_goes_to_the_goal():
+    """Without slips every step leads nearer, so the value is a power of γ times that of staying at the goal."""
+    mdp = bm.environments.four_rooms_mdp(side=6)
+    best = mdp.optimal_policy(0.9)
+    goal = int(mdp.rewards[:, 0].argmax())
+    steps = np.log(best.value / best.value[goal]) / np.log(0.9)
+    np.testing.assert_allclose(steps, steps.round(), atol=1e-9)
+    chain = mdp.under(best.policy)
+    assert chain.successors(goal).tolist() == [goal]
+
+
+def test_nothing_to_earn():
+    """All rewards zero."""
+    found = bm.MDP([np.eye(2)], np.zeros((2, 1))).optimal_policy(0.9)
+    assert found.value.tolist() == found.lower.tolist() == found.upper.tolist() == [0.0, 0.0]
+    assert repr(found) == "OptimalPolicy(2 states, gap 0)"
+
+
+@pytest.mark.parametrize("discount", [1.0, -0.1, np.nan, "0.9", None])
+def test_discounts_out_of_range(discount):
+    """As everywhere."""
+    with pytest.raises(InvalidProblem, match="discount is"):
+        bm.environments.four_rooms_mdp().optimal_policy(discount)
+
+
+def test_overflow_is_refused():
+    """Values that leave the range of numbers."""
+    with pytest.raises(InvalidProblem, match="divide the rewards by a constant"):
+        bm.MDP([np.eye(1)], [[1e308]]).optimal_policy(0.99)
