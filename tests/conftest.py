@@ -56,16 +56,32 @@ EXACT = (  # adding an exact solver to every law is one line here
     Exact("value-iteration", largest_discount=0.95),
     Exact("linear-program", largest_discount=0.99, largest_problem=100, proves_zeros=False),
 )
-APPROXIMATE: tuple[str, ...] = ()
+APPROXIMATE: tuple[solvers.Solver[Any], ...] = (  # adding an approximate solver to every law is one line here
+    bm.SinkhornValueIteration(rounds=20),
+    bm.SinkhornValueIteration(rounds=7, step_size=1e3, inner_steps=3, initial="uniform"),
+    bm.SinkhornValueIteration(rounds=5, step_size=bm.Decaying(2.0), inner_steps=1e-6),
+    bm.SinkhornValueIteration(rounds=6, output="average"),
+    bm.SinkhornValueIteration(step_size=bm.FromTheorem(epsilon=1e300), initial="uniform", output="average"),
+    bm.SinkhornPolicyIteration(rounds=20),
+    bm.SinkhornPolicyIteration(rounds=7, step_size=1e3, inner_steps=3, initial="uniform"),
+    bm.SinkhornPolicyIteration(rounds=6, step_size=bm.Decaying(2.0), inner_steps=1e-6, output="average"),
+    bm.EntropicPolicyIteration(rounds=2, projections=10),
+    bm.EntropicPolicyIteration(rounds=2, projections=3, sharpness=1e4, evaluation_steps=5, warm_start=False),
+    bm.SinkhornBellman(rounds=10, projections=6),
+    bm.SinkhornBellman(rounds=3, projections=9, regularisation=1e-5, warm_start=False),
+)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test with an argument `exact_solver` runs once for each of them."""
+    """A test with an argument `exact_solver` or `approximate_solver` runs once for each of them."""
     if "exact_solver" in metafunc.fixturenames:
         metafunc.parametrize("exact_solver", EXACT, ids=lambda solver: solver.name)
+    if "approximate_solver" in metafunc.fixturenames:
+        names = [f"{solver.name}-{k}" for k, solver in enumerate(APPROXIMATE)]
+        metafunc.parametrize("approximate_solver", APPROXIMATE, ids=names)
 
 
 @pytest.fixture
 def known_solvers() -> set[str]:
     """The names that this suite knows about."""
-    return {*(solver.name for solver in EXACT), *APPROXIMATE}
+    return {solver.name for solver in (*EXACT, *APPROXIMATE)}

@@ -19,19 +19,31 @@ from bisimetric._optimal import OptimalPolicy
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._solve import solve
+from bisimetric._step_size import Decaying, FromTheorem
 from bisimetric._version import __version__
 from bisimetric.bisimulation import Aggregation, aggregate, bisimilar_classes, quotient
 from bisimetric.bisimulation.metric import bisimilarity_distance, bisimulation_metric
 from bisimetric.bisimulation.mico import mico
 from bisimetric.io import load, save
-from bisimetric.solvers import LinearProgram, PolicyIteration, ValueIteration
+from bisimetric.solvers import (
+    EntropicPolicyIteration,
+    LinearProgram,
+    PolicyIteration,
+    SinkhornBellman,
+    SinkhornPolicyIteration,
+    SinkhornValueIteration,
+    ValueIteration,
+)
 
 __all__ = [
     "MDP",
     "Aggregation",
     "Certificate",
     "Coupling",
+    "Decaying",
+    "EntropicPolicyIteration",
     "ExactCertificate",
+    "FromTheorem",
     "LinearProgram",
     "MDPSolution",
     "MarkovChain",
@@ -39,6 +51,9 @@ __all__ = [
     "PolicyIteration",
     "Potentials",
     "Problem",
+    "SinkhornBellman",
+    "SinkhornPolicyIteration",
+    "SinkhornValueIteration",
     "Solution",
     "Status",
     "Step",

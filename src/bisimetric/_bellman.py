@@ -56,6 +56,7 @@ class Bellman:
     longest: tuple[int, int] = field(init=False)  # the most successors of a source and of a target state
     listed: Pairs = field(init=False, repr=False)  # `pairs`, or all
     alike: npt.NDArray[np.int32] = field(init=False)  # [m], equal for target rows with the same probabilities
+    starts: tuple[Floats | None, Floats | None] = (None, None)
 
     def __post_init__(self) -> None:
         longest = int(np.diff(self.source.indptr).max()), int(np.diff(self.target.indptr).max())
@@ -68,6 +69,7 @@ class Bellman:
         """The operator of a problem whose cost is not all zero."""
         source, target = as_rows(problem.source.transitions), as_rows(problem.target.transitions)
         bellman = cls.between(source, target, problem.cost, power_of_two(float(problem.cost.max())), problem.discount)
+        bellman = replace(bellman, starts=(problem.source.start, problem.target.start))
         return bellman if problem.stop is None else replace(bellman, stop=problem.stop.copy())
 
     @classmethod
@@ -141,6 +143,14 @@ class Bellman:
         trees = int(offset[-1]) * (shift // 4 + 12) + 2 * self.n_pairs
         lists = sum(array.nbytes for array in self.listed)
         return trees + lists + 8 * PAIR_VECTORS * self.n_pairs + 8 * STATE_VECTORS * n * m
+
+    def start_law(self) -> Floats:
+        """The joint law of independent starts, or uniform over all pairs where a chain has none."""
+        n, m = self.shape
+        source, target = self.starts
+        if source is None or target is None:
+            return np.full((n, m), 1.0 / (n * m))
+        return np.outer(source, target)
 
     def new_trees(self) -> Trees:
         """Room for one transport tree per pair; estimated before it is allocated."""

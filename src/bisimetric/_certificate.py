@@ -32,7 +32,7 @@ from bisimetric._stochastic import Floats, real_array
 
 LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
 ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
-CELLS_AT_ONCE = 2**18  # of couplings that the checker looks at in one block
+CELLS_AT_ONCE = 2**16  # of couplings that the checker looks at in one block
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -96,19 +96,18 @@ class IndependentWitness:
         return self.bellman.longest[0] * self.bellman.longest[1]
 
     def cells(self, first: int, last: int) -> Cells:
+        cells = pair_cells(self.bellman, first, last)
         source, target, m = self.bellman.source, self.bellman.target, self.bellman.shape[1]
+        count = np.diff(cells.indptr)
         x, y = np.divmod(np.arange(first, last), m)
-        sizes_x, sizes_y = np.diff(source.indptr)[x], np.diff(target.indptr)[y]
-        count = sizes_x * sizes_y
-        if self.bellman.stop.size:
-            count[self.bellman.stop[x, y]] = 0
-        indptr = np.concatenate([[0], np.cumsum(count)])
-        inside = np.arange(indptr[-1]) - np.repeat(indptr[:-1], count)
+        sizes_y = np.diff(target.indptr)[y]
+        inside = np.arange(cells.indptr[-1]) - np.repeat(cells.indptr[:-1], count)
         left, right = np.divmod(inside, np.repeat(sizes_y, count))
         pair = np.repeat(np.arange(last - first), count)
         weight = source.data[source.indptr[x][pair] + left] * target.data[target.indptr[y][pair] + right]
-        start = np.concatenate([[0], np.cumsum(sizes_y)])
-        return Cells(indptr, left.astype(np.int32), right.astype(np.int32), weight, start, np.zeros(start[-1]))
+        return cells._replace(
+            left=left.astype(np.int32), right=right.astype(np.int32), weight=weight, potential=np.zeros(cells.start[-1])
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,21 +177,7 @@ class Coupling:
         discount = self.problem.discount
         transposed = self.matrix().T.tocsr()
         b = (1.0 - discount) * self.law(start).ravel()
-
-        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
-            np.subtract(vector, discount * (transposed @ vector), out=out)
-            return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
-
-        solved = _krylov.bicgstab(apply, b, b.copy(), rows=n, target=OCCUPANCY_TOL * float(b.max()))
-        failed = not solved.residual <= HOPELESS * float(b.max())
-        visits = b if failed else np.maximum(solved.x, 0.0)
-        for _ in range(MAX_SWEEPS if failed else POLISH):
-            swept = b + discount * (transposed @ visits)
-            change = float(np.abs(swept - visits).sum())
-            visits = swept
-            if change <= SETTLED:
-                break
-        return visits.reshape(n, m)
+        return visits(transposed, b, discount, rows=n).reshape(n, m)
 
     def simulate(self, steps: int, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:
         """A path of the coupled chains, [steps + 1, 2]; it ends early at a stopped pair. Same seed, same path."""
@@ -274,6 +259,40 @@ def pair_indices(problem: Problem, pair: object) -> tuple[int, int]:
     return (
         state_index(pair[0], source.n_states, source.names),
         state_index(pair[1], target.n_states, target.names),
+    )
+
+
+def visits(transposed: Any, b: Floats, discount: float, *, rows: int) -> Floats:
+    """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form."""
+
+    def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+        np.subtract(vector, discount * (transposed @ vector), out=out)
+        return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
+
+    solved = _krylov.bicgstab(apply, b, b.copy(), rows=rows, target=OCCUPANCY_TOL * float(b.max()))
+    failed = not solved.residual <= HOPELESS * float(b.max())
+    found = b if failed else np.maximum(solved.x, 0.0)
+    for _ in range(MAX_SWEEPS if failed else POLISH):
+        swept = b + discount * (transposed @ found)
+        change = float(np.abs(swept - found).sum())
+        found = swept
+        if change <= SETTLED:
+            break
+    return found
+
+
+def pair_cells(bellman: Bellman, first: int, last: int) -> Cells:
+    """Room for all S_x·S_y cells of the pairs first..last, none at a stop."""
+    x, y = np.divmod(np.arange(first, last), bellman.shape[1])
+    sizes_y = np.diff(bellman.target.indptr)[y]
+    count = np.diff(bellman.source.indptr)[x] * sizes_y
+    if bellman.stop.size:
+        count[bellman.stop[x, y]] = 0
+    indptr = np.concatenate([[0], np.cumsum(count)])
+    start = np.concatenate([[0], np.cumsum(sizes_y)])
+    total = int(indptr[-1])
+    return Cells(
+        indptr, np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total), start, np.empty(int(start[-1]))
     )
 
 

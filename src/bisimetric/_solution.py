@@ -39,6 +39,12 @@ class Step(NamedTuple):
     step: int
     gap: float  # as the solver believes it, in the units of the cost
     seconds: float  # since the solve began
+    # What Sinkhorn solvers measure in the rounds that the checker looks at, None elsewhere:
+    violation_x: float | None = None  # largest 1-norm by which source marginals are off; bounds the paper's δ_X
+    violation_y: float | None = None  # the same for target marginals
+    mean_cost: float | None = None  # Σ <μ_k, c>/(K(1-γ)), averaged output only; less the distance it is the mean regret
+    regret_bound: float | None = None  # the theorem's on that difference, for constant steps
+    error_bound: float | None = None  # the theorem's on the error of the averaged output, for constant steps
 
 
 class Model(Protocol):

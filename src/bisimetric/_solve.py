@@ -1,7 +1,8 @@
 """The only loop: it owns the clock, the stopping rule, the callback and the interrupt.
 
 A solver proposes iterates with its own idea of the gap. When that is within the tolerance the checker is
-asked, and only its word counts: a failed check means going on. The loop ends with a status, and raises only
+asked, and only its word counts: a failed check means going on. Approximate solvers have no idea of their gap; the
+checker looks at some of their rounds, and they end when all are run. The loop ends with a status, and raises only
 when an explicit tolerance was missed.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
@@ -25,6 +27,12 @@ from bisimetric._stochastic import Floats, real_array
 from bisimetric._task import AnyAnswer, ChainTask, GameTask, Task
 from bisimetric.solvers import GameIteration, Iterate, PolicyIteration, Solver
 from bisimetric.solvers.base import PROGRESS
+
+REMEDIES = {  # for a missed tolerance
+    Status.STEP_LIMIT: "raise max_steps",
+    Status.STALLED: "raise tol",
+    Status.COMPLETED: "raise tol, give the solver more rounds, or use PolicyIteration()",
+}
 
 
 def solve(
@@ -51,7 +59,7 @@ def solve(
     goal = _checked_tol(tol, solver)
     limit = _checked_max_steps(max_steps, solver)
     guess = _checked_initial(initial, problem)
-    task = ChainTask(problem, open_pairs=solver.open_pairs, quotient=quotient)
+    task = ChainTask(problem, open_pairs=solver.open_pairs, quotient=quotient and solver.on_classes)
     return _driven(task, _Options(solver, goal, limit, on_step, throw, tol is not None), guess)
 
 
@@ -96,8 +104,8 @@ def _driven(task: Task[AnyAnswer], options: _Options, guess: Floats | None = Non
             ) from None
         status = Status.INTERRUPTED
         solution = run.solution(status)
-    if options.throw and options.promised and status in (Status.STEP_LIMIT, Status.STALLED):
-        remedy = "raise max_steps" if status is Status.STEP_LIMIT else "raise tol"
+    if options.throw and options.promised and status in REMEDIES:
+        remedy = REMEDIES[status]
         raise ToleranceNotReached(
             f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps, asked for {options.tol:g}: "
             f"{status.value}; {remedy}, or take error.solution",
@@ -128,15 +136,17 @@ class _Run(Generic[AnyAnswer]):
 
     def to_the_end(self, guess: Floats | None) -> Status:
         """Step until solved, stalled or out of steps."""
-        solver, bellman, tol = self._options.solver, self._task.bellman, self._options.tol
+        solver, bellman = self._options.solver, self._task.bellman
         iterate = self._accept(solver.init(bellman, self._task.start(guess)))
         best, idle = math.inf, 0
         patience = solver.patience(bellman.discount)
         while True:
-            if iterate.gap <= tol * float(np.abs(iterate.value).max()) and self._certified(iterate):
+            if self._is_solved(iterate):
                 return Status.SOLVED
+            if iterate.finished:
+                return Status.COMPLETED
             best, idle = (iterate.gap, 0) if iterate.gap < PROGRESS * best else (best, idle + 1)
-            if idle >= patience:
+            if idle >= patience and patience:
                 return Status.STALLED
             if len(self._history) >= self._options.max_steps:
                 return Status.STEP_LIMIT
@@ -152,7 +162,10 @@ class _Run(Generic[AnyAnswer]):
         if iterate is None:
             certificate = self._task.a_priori()
         else:
-            certificate = self._certificate = self._certificate or self._task.check(iterate)
+            if self._certificate is None:
+                iterate = self._iterate = self._options.solver.measured(self._task.bellman, iterate)
+                self._certificate = self._task.check(iterate)
+            certificate = self._certificate
             # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is
             # void.
             estimate = None if status is Status.INTERRUPTED else iterate.estimate()
@@ -161,16 +174,31 @@ class _Run(Generic[AnyAnswer]):
 
     def _accept(self, iterate: Iterate) -> Iterate:
         self._iterate, self._certificate = iterate, None
+        facts: tuple[float | None, ...] = ()
+        if iterate.due:
+            iterate = self._look(iterate)
+            facts = iterate.facts()
         seconds = time.perf_counter() - self._began
-        step = Step(len(self._history) + 1, iterate.gap / self._task.bellman.scale, seconds)
+        step = Step(len(self._history) + 1, iterate.gap / self._task.bellman.scale, seconds, *facts)
         self._history.append(step)
         if self._options.on_step is not None:
             self._options.on_step(step)
         return iterate
 
-    def _certified(self, iterate: Iterate) -> bool:
-        self._certificate = self._task.check(iterate)
-        return self._certificate.relative_gap <= self._options.tol
+    def _look(self, iterate: Iterate) -> Iterate:
+        """The iterate of an approximate solver with the gap that the checker finds."""
+        iterate = self._options.solver.measured(self._task.bellman, iterate)
+        certificate = self._task.check(iterate)
+        iterate = replace(iterate, gap=certificate.gap * self._task.bellman.scale)
+        self._iterate, self._certificate = iterate, certificate
+        return iterate
+
+    def _is_solved(self, iterate: Iterate) -> bool:
+        """Whether the checker finds the gap within the tolerance; it is asked when the solver thinks so."""
+        tol = self._options.tol
+        if self._certificate is None and iterate.gap <= tol * float(np.abs(iterate.value).max()):
+            self._certificate = self._task.check(iterate)
+        return self._certificate is not None and self._certificate.relative_gap <= tol
 
 
 def _checked_tol(tol: object, solver: Solver[Any]) -> float:

@@ -51,3 +51,28 @@ def test_large_supports():
         chains.append(bm.MarkovChain(matrix))
     problem = bm.Problem(*chains, discount=0.8, cost=random.random((10, 9)))
     np.testing.assert_allclose(bm.solve(problem).value, reference.distances(problem), rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        bm.SinkhornValueIteration(rounds=4),
+        bm.SinkhornValueIteration(rounds=3, step_size=1e4, output="average"),
+        bm.SinkhornPolicyIteration(rounds=3, initial="uniform"),
+        bm.SinkhornBellman(rounds=2, projections=3),
+    ],
+    ids=repr,
+)
+def test_sinkhorn_solvers(solver):
+    """Every kernel of theirs: small supports, stops, and sizes for matrix products."""
+    random = np.random.default_rng(7)
+    for n, m, density in ((3, 2, 0.6), (8, 9, 1.0), (9, 8, 0.6)):
+        chains = []
+        for size in (n, m):
+            matrix = random.random((size, size)) * (random.random((size, size)) < density) + np.eye(size)
+            chains.append(bm.MarkovChain(matrix / matrix.sum(axis=1, keepdims=True)))
+        stop = random.random((n, m)) < 0.2 if density < 1 else None
+        problem = bm.Problem(*chains, discount=0.7, cost=random.random((n, m)), stop=stop)
+        solution, truth = bm.solve(problem, solver), reference.distances(problem)
+        assert (solution.lower <= truth + 1e-9).all()
+        assert (truth <= solution.upper + 1e-9).all()

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from bisimetric._solution import Step
 from bisimetric.cli._outcome import Outcome, has_starts
 
 
@@ -31,7 +32,7 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "status": solution.status.name,
         "message": solution.status.value,
         "steps": len(solution.history),
-        "history": [step._asdict() for step in solution.history],
+        "history": [_line(step) for step in solution.history],
         "seconds": {"cpu": outcome.expense.cpu, "wall": outcome.expense.wall},
         "memory_bytes": outcome.expense.memory,
         "explain": None if explanation is None else [asdict(part) for part in explanation.parts],
@@ -40,6 +41,12 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "limit": None if outcome.verdict is None else {"fail_above": outcome.limit, "verdict": outcome.verdict.value},
     }
     return {key: finite(value) for key, value in document.items()}
+
+
+def _line(step: Step) -> dict[str, Any]:
+    """Step, gap and seconds, and what else was measured."""
+    always = ("step", "gap", "seconds")
+    return {name: fact for name, fact in step._asdict().items() if name in always or fact is not None}
 
 
 def finite(value: Any) -> Any:

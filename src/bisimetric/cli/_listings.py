@@ -27,10 +27,17 @@ def list_solvers(*, as_json: bool) -> int:
     table.add_column("tolerance", no_wrap=True)
     table.add_column("what it does, and its options")
     for solver in known:
-        table.add_row(solver["name"], f"{solver['tolerance']:g}", solver["description"])
+        tolerance = f"{solver['tolerance']:g}" if solver["tolerance"] else "rounds"
+        table.add_row(solver["name"], tolerance, solver["description"])
         if solver["options"]:
             table.add_row("", "", ", ".join(f"{name}={value!r}" for name, value in solver["options"].items()))
-    show(table, Text("\nThe tolerance bounds the certified relative gap; --tol sets another.", style="dim"))
+    show(
+        table,
+        Text(
+            "\nThe tolerance bounds the certified relative gap (or rounds are run); --tol sets another.",
+            style="dim",
+        ),
+    )
     return ExitCode.FINE
 
 

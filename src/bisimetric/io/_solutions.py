@@ -55,7 +55,7 @@ def solution_document(solution: Solution) -> Document:
         "problem": question,
         "solver": solution.solver,
         "status": solution.status.name,
-        "history": [[int(s.step), _written_gap(s.gap), float(s.seconds)] for s in solution.history],
+        "history": [_written_step(step) for step in solution.history],
         "value": stream(certificate.value, "<f8"),
         "lower": stream(certificate.lower, "<f8"),
         "upper": stream(certificate.upper, "<f8"),
@@ -187,16 +187,24 @@ def _status(fields: Fields) -> Status:
 
 
 def _step(line: object, k: int) -> Step:
-    if isinstance(line, list) and len(line) == 3:
-        step, gap, seconds = line
+    if isinstance(line, list) and len(line) in (3, len(Step._fields)):
+        step, gap, seconds, *facts = line
         gap = math.inf if gap is None else gap
-        if type(step) is int and all(type(number) in (int, float) for number in (gap, seconds)):
+        known = [number for number in (gap, seconds, *facts) if number is not None]
+        if type(step) is int and seconds is not None and all(type(number) in (int, float) for number in known):
             try:
-                return Step(step, float(gap), float(seconds))
+                return Step(step, float(gap), float(seconds), *(f if f is None else float(f) for f in facts))
             except OverflowError:
                 pass
     raise FileFormatError(f"history[{k}] is not [step, gap, seconds] with a whole number and two numbers")
 
 
-def _written_gap(gap: float) -> float | None:
-    return float(gap) if math.isfinite(gap) else None
+def _written_step(step: Step) -> list[float | None]:
+    """The first three fields, and the others if there are any."""
+    line = [int(step.step), _finite(step.gap), float(step.seconds)]
+    facts = step[3:]
+    return line if all(fact is None for fact in facts) else [*line, *(_finite(fact) for fact in facts)]
+
+
+def _finite(number: float | None) -> float | None:
+    return float(number) if number is not None and math.isfinite(number) else None

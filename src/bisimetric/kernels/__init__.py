@@ -11,7 +11,10 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-_MODULES = ("transport", "evaluation", "krylov", "listing", "check", "refinement", "lifting")
+_MODULES = (
+    "transport", "evaluation", "krylov", "listing", "check", "refinement", "lifting",
+    "dense", "elementary", "sinkhorn", "rounding",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -161,9 +161,9 @@ _FOLDER = _cache_folder()
 event.register("numba:compile", _Announcement())
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: Function, *, fastmath: bool | set[str] = False) -> Function:
     """Compile without the interpreter lock; cached where possible."""
-    compiled: Any = numba.njit(nogil=True)(function)
+    compiled: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
     if not numba.config.DISABLE_JIT:
         compiled.compile = _undisturbed(compiled.compile)
         if _FOLDER is not None:
@@ -182,3 +182,13 @@ def finite_part(function: Function) -> Function:
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=fastmath)(  # type: ignore[no-any-return]
         function
     )
+
+
+def vector_kernel(function: Function) -> Function:
+    """A kernel that may assume finite numbers and fuse multiplications with additions."""
+    return kernel(function, fastmath={"nnan", "ninf", "nsz", "contract"})
+
+
+def reduction_kernel(function: Function) -> Function:
+    """A vector kernel whose sums may be taken in any order, the same for the same processor."""
+    return kernel(function, fastmath={"nnan", "ninf", "nsz", "contract", "reassoc"})

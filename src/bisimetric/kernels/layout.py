@@ -20,6 +20,9 @@ SMALL = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tre
 
 HINT_RUN = 32  # pairs after which a cold sweep over large supports forgets the potentials of the pair before
 
+SPAN = 600.0  # of β + v on a support, for the shared way of a half projection
+SMALLEST = 1e-130  # such a sum; e^-300 with e^-708 lost from terms of at most e^300 is still exact
+
 
 class Rows(NamedTuple):
     """The rows of a stochastic matrix in CSR form, every row summing to one exactly."""
@@ -102,3 +105,28 @@ class Blocks(NamedTuple):
     order_before: npt.NDArray[np.int32]
     key: npt.NDArray[np.float64]
     key_before: npt.NDArray[np.float64]
+
+
+class Scalings(NamedTuple):
+    """The logarithms of the scalings of all pairs, whole numbers and rests in [-1/2, 1/2] apart."""
+
+    a: npt.NDArray[np.float64]  # [Σ S_x], whole; the pair (x, y) begins at m·P.indptr[x] + y·S_x
+    a_rest: npt.NDArray[np.float64]
+    b: npt.NDArray[np.float64]  # [Σ S_y], whole; the pair (x, y) begins at x·nnz(Q) + Q.indptr[y]
+    b_rest: npt.NDArray[np.float64]
+
+
+class Shared(NamedTuple):
+    """The logarithm Λ of the kernel that all pairs share, oriented for a half projection, and its exponential."""
+
+    whole: npt.NDArray[np.float64]  # [others, owns], Λ = whole + rest
+    rest: npt.NDArray[np.float64]  # [others, owns]
+    factor: npt.NDArray[np.float64]  # [others, owns], exp(Λ - shift - centre), at most e
+    shift: npt.NDArray[np.float64]  # [owns], u; the reference of the others is handed in
+
+
+class Weights(NamedTuple):
+    """Probabilities of one side times the exponentials of its scalings, for full supports, relative to exp(middle)."""
+
+    weights: npt.NDArray[np.float64]  # [pairs, others]
+    middle: npt.NDArray[np.float64]  # [pairs]

@@ -3,11 +3,36 @@
 from typing import Any
 
 from bisimetric.solvers.base import Iterate, Solver
+from bisimetric.solvers.entropic_policy_iteration import EntropicPolicyIteration
 from bisimetric.solvers.game_iteration import GameIteration
 from bisimetric.solvers.linear_program import LinearProgram
 from bisimetric.solvers.policy_iteration import PolicyIteration
+from bisimetric.solvers.sinkhorn_bellman import SinkhornBellman
+from bisimetric.solvers.sinkhorn_policy_iteration import SinkhornPolicyIteration
+from bisimetric.solvers.sinkhorn_value_iteration import SinkhornValueIteration
 from bisimetric.solvers.value_iteration import ValueIteration
 
-ALL: dict[str, type[Solver[Any]]] = {solver.name: solver for solver in (PolicyIteration, ValueIteration, LinearProgram)}
+SOLVERS: tuple[type[Solver[Any]], ...] = (
+    PolicyIteration,
+    ValueIteration,
+    LinearProgram,
+    SinkhornValueIteration,
+    SinkhornPolicyIteration,
+    EntropicPolicyIteration,
+    SinkhornBellman,
+)
+ALL: dict[str, type[Solver[Any]]] = {solver.name: solver for solver in SOLVERS}
 
-__all__ = ["ALL", "GameIteration", "Iterate", "LinearProgram", "PolicyIteration", "Solver", "ValueIteration"]
+__all__ = [
+    "ALL",
+    "EntropicPolicyIteration",
+    "GameIteration",
+    "Iterate",
+    "LinearProgram",
+    "PolicyIteration",
+    "SinkhornBellman",
+    "SinkhornPolicyIteration",
+    "SinkhornValueIteration",
+    "Solver",
+    "ValueIteration",
+]

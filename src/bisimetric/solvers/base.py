@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from bisimetric._stochastic import Floats
 
 PATIENCE = 12  # steps without progress before a solve has stalled, for solvers that converge fast
 PROGRESS = 0.9  # of the best gap: anything less is progress
+
+
+class Facts(NamedTuple):
+    """What a solver measures besides the gap; see `Step`."""
+
+    violation_x: float | None = None
+    violation_y: float | None = None
+    mean_cost: float | None = None
+    regret_bound: float | None = None
+    error_bound: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,6 +28,20 @@ class Iterate:
     value: Floats  # [n, m]
     witness: Any  # couplings and potentials that go with it: a Witness, or for games a GameWitness
     gap: float  # what the solver itself believes max(upper - lower) to be
+
+    @property
+    def due(self) -> bool:
+        """Whether the checker should look, although the solver can't tell how large its gap is."""
+        return False
+
+    @property
+    def finished(self) -> bool:
+        """Whether an approximate solver has run all its rounds."""
+        return False
+
+    def facts(self) -> Facts:
+        """For the history, in the units of the cost; asked for when the checker has looked on its own account."""
+        return Facts()
 
     def estimate(self) -> Floats | None:
         """A better guess of the distances than the middle of the interval, if the solver has one at little cost."""
@@ -35,8 +59,9 @@ class Solver(Generic[State]):
     """
 
     name: ClassVar[str]
-    default_tol: ClassVar[float]  # relative gap
+    default_tol: ClassVar[float]  # relative gap; 0 for a solver that runs its rounds
     default_max_steps: ClassVar[int]
+    on_classes: ClassVar[bool] = True  # gives the same answer when bisimilar states are one, so that it may be sped up
     open_pairs: ClassVar[bool] = False  # works on a list of pairs too, so that those whose V is known are left out
 
     def init(self, bellman: Any, value: Floats | None) -> State:
@@ -47,6 +72,10 @@ class Solver(Generic[State]):
         """The next iterate."""
         raise NotImplementedError
 
+    def measured(self, bellman: Any, iterate: State) -> State:
+        """The iterate as the checker should see it; a solver may leave costly parts of it to this."""
+        return iterate
+
     def patience(self, discount: float) -> int:
-        """Steps without progress before the loop says STALLED."""
+        """Steps without progress before the loop says STALLED; 0 for an approximate solver, which never does."""
         return PATIENCE

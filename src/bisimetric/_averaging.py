@@ -1,0 +1,105 @@
+"""The averaged occupancy coupling of a run, which the paper's theorems are about.
+
+    μ_k(xy, x'y') = ν_k(xy) π_k(x'y'|xy),   ν_k = (1-γ) ν_0 + γ Π_kᵀ ν_k,   μ̄ = (μ_1 + … + μ_K)/K,   π_μ̄ = μ̄/ν̄
+
+ν_0 is the joint law of independent starts, or uniform over all pairs where a chain has no start. Averages of couplings
+do not factor, so this stores all Σ S_x·S_y cells, and every round costs a linear solve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric import _krylov, _memory, kernels
+from bisimetric._bellman import Bellman
+from bisimetric._coupling import StoredWitness, pair_cells, visits
+from bisimetric._sinkhorn import Factored
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric.kernels.layout import Cells
+
+BYTES_PER_CELL = 56  # weights now and averaged, positions, successors, and the output's copies
+
+
+@dataclass(slots=True, eq=False)
+class Average:
+    """Sums over the rounds so far."""
+
+    bellman: Bellman
+    cells: Cells  # the couplings of the round in hand
+    columns: npt.NDArray[np.int64]  # [cells], flat successor pairs
+    flow: Floats  # [cells], Σ ν_k π_k
+    visited: Floats  # [pairs], Σ ν_k
+    paid: float = 0.0  # Σ <μ_k, c>, in the operator's scale
+    count: int = 0
+    _state: Factored | None = field(default=None, repr=False)
+
+    @classmethod
+    def start(cls, bellman: Bellman) -> Average:
+        """Nothing averaged yet; estimated before it is allocated."""
+        n, m = bellman.shape
+        size = len(bellman.source.data) * len(bellman.target.data)
+        _memory.require(
+            BYTES_PER_CELL * size,
+            f"the averaged coupling of {n} x {m} state pairs",
+            'output="last" needs far less',
+        )
+        cells = pair_cells(bellman, 0, n * m)
+        pair = np.repeat(np.arange(n * m), np.diff(cells.indptr))
+        x, y = np.divmod(pair, m)
+        inside = np.arange(len(pair)) - cells.indptr[pair]
+        left, right = np.divmod(inside, np.diff(bellman.target.indptr)[y])
+        to_x = bellman.source.indices[bellman.source.indptr[x] + left].astype(np.int64)
+        columns = to_x * m + bellman.target.indices[bellman.target.indptr[y] + right]
+        return cls(bellman, cells, columns, np.zeros(len(pair)), np.zeros(n * m))
+
+    def add(self, state: Factored, *, rounded: bool) -> None:
+        """One round's couplings."""
+        bellman, cells = self.bellman, self.cells
+        n, m = bellman.shape
+        kernels.rounding.rounded(
+            0, n * m, bellman.source, bellman.target, state.scalings, state.whole, state.rest, rounded, cells
+        )
+        start = (1.0 - bellman.discount) * bellman.start_law().ravel()
+        law = visits(self._matrix(cells.weight).T, start, bellman.discount, rows=n)
+        self.flow += np.repeat(law, np.diff(cells.indptr)) * cells.weight
+        self.visited += law
+        self.paid += float((law * bellman.scaled_cost().ravel()).sum())
+        self.count += 1
+        self._state = state
+
+    def output(self, guess: Floats, target: float) -> tuple[Floats, StoredWitness]:
+        """π_μ̄, rounded, with its value."""
+        assert self._state is not None
+        bellman, state = self.bellman, self._state
+        n, m = bellman.shape
+        cells = pair_cells(bellman, 0, n * m)
+        visited = np.repeat(self.visited, np.diff(cells.indptr))
+        np.divide(self.flow, visited, out=cells.weight, where=visited > 0)
+        kernels.rounding.make_valid(0, n * m, bellman.source, bellman.target, self.visited, cells)
+        value = self._evaluated(cells.weight, guess, target)
+        kernels.rounding.potentials(
+            0, n * m, value, bellman.source, bellman.target, state.scalings, state.total_step, state.by_source, cells
+        )
+        return value, StoredWitness(cells)
+
+    def _evaluated(self, weight: Floats, guess: Floats, target: float) -> Floats:
+        bellman = self.bellman
+        matrix = self._matrix(weight)
+        cost = bellman.scaled_cost().ravel()
+
+        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+            np.subtract(vector, bellman.discount * (matrix @ vector), out=out)
+            return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
+
+        floor = 8 * UNIT_ROUNDOFF * bellman.largest_value()
+        solved = _krylov.bicgstab(apply, cost, guess.ravel().copy(), rows=bellman.shape[0], target=max(target, floor))
+        value = solved.x.reshape(bellman.shape) if solved.residual <= float(cost.max()) else guess
+        return np.clip(value, 0.0, bellman.largest_value())
+
+    def _matrix(self, weight: Floats) -> sparse.csr_array:
+        size = self.bellman.shape[0] * self.bellman.shape[1]
+        return sparse.csr_array((weight, self.columns, self.cells.indptr), shape=(size, size))

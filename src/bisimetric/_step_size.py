@@ -1,0 +1,143 @@
+"""Step sizes of mirror descent: a constant η, η₀/√k, or what a theorem prescribes.
+
+η has the unit of one over a cost: η·c is what is exponentiated. "auto" is a schedule relative to the largest cost, so
+that answers scale with the cost.
+
+References: Calo et al. 2024, Theorem 2 (`thm:main`) and Appendix D (`thm:main2`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bisimetric._errors import InvalidOption
+
+AUTO_FIRST = (
+    2.0  # η·max(c) of the first round of "auto", which decays like 1/√k; larger ones leave marginals further off
+)
+LARGEST_ROUNDS = 10_000_000  # that a theorem may ask for; beyond, the answer would be waited for in vain
+
+
+@dataclass(frozen=True, slots=True)
+class Decaying:
+    """η_k = first/√k."""
+
+    first: float
+
+    def __post_init__(self) -> None:
+        _positive(self.first, "first")
+
+    def __call__(self, k: int) -> float:
+        return self.first / math.sqrt(k)
+
+
+@dataclass(frozen=True, slots=True)
+class FromTheorem:
+    """η and the number of rounds for which the solver's theorem promises an error of at most `epsilon`.
+
+    The promise is for the averaged output, uniform initial couplings and inner steps to convergence.
+    """
+
+    epsilon: float  # in the units of the cost
+
+    def __post_init__(self) -> None:
+        _positive(self.epsilon, "epsilon")
+
+
+class Theorem(NamedTuple):
+    """K ≥ factor·|c|²·log(nm) / ((1-γ)^power ε²), and η as a function of |c|, γ, log(nm) and K.
+
+    The bounds are functions of |c|, γ, the entropy H(μ*|μ_1), η and K: on the regret Σ <μ_k - μ*, c>, and on the error
+    of the averaged output.
+    """
+
+    name: str
+    factor: float
+    power: int
+    step: Callable[[float, float, float, int], float]
+    regret: Callable[[float, float, float, float, int], float]
+    error: Callable[[float, float, float, float, int], float]
+
+
+SVI_THEOREM = Theorem(
+    "thm:main",
+    324.0,
+    5,
+    lambda c, gamma, log, k: math.sqrt((1.0 - gamma) ** 3 * log / k) / (4.0 * c),
+    lambda c, gamma, entropy, eta, k: entropy / eta + 2.0 * c,
+    lambda c, gamma, entropy, eta, k: (
+        (2.0 * entropy / (k * eta) + 32.0 * eta * c * c / (1.0 - gamma) ** 3 + 2.0 * c / k) / (1.0 - gamma)
+    ),
+)
+SPI_THEOREM = Theorem(
+    "thm:main2",
+    5.0,
+    4,
+    lambda c, gamma, log, k: (1.0 - gamma) * math.sqrt(8.0 * log / k) / (3.0 * c),
+    lambda c, gamma, entropy, eta, k: entropy / eta + 9.0 * eta * c * c * k / (8.0 * (1.0 - gamma) ** 2),
+    lambda c, gamma, entropy, eta, k: (
+        (entropy / (k * eta) + 9.0 * eta * c * c / (8.0 * (1.0 - gamma) ** 2)) / (1.0 - gamma)
+    ),
+)
+
+StepSize = float | str | Decaying | FromTheorem
+
+
+class Plan(NamedTuple):
+    """The step of round k, in the units of the cost, and how many rounds to run."""
+
+    step: Callable[[int], float]
+    rounds: int
+    constant: bool = False
+
+
+def checked(step_size: object) -> None:
+    """Raise unless this is a step size."""
+    if isinstance(step_size, (Decaying, FromTheorem)) or step_size == "auto":
+        return
+    if isinstance(step_size, str) or not _is_positive(step_size):
+        raise InvalidOption(
+            f"step_size is {step_size!r}, expected a positive finite number, Decaying(first), FromTheorem(epsilon) "
+            "or 'auto'"
+        )
+
+
+def plan(
+    step_size: StepSize,
+    rounds: int | None,
+    default_rounds: int,
+    theorem: Theorem,
+    problem: tuple[float, float, tuple[int, int]],
+) -> Plan:
+    """What to do for a problem with this largest cost, discount and shape."""
+    largest, discount, (n, m) = problem
+    if isinstance(step_size, FromTheorem):
+        log = math.log(max(n * m, 2))
+        needed = theorem.factor * (largest / step_size.epsilon) ** 2 * log / (1.0 - discount) ** theorem.power
+        if not needed <= LARGEST_ROUNDS:
+            raise InvalidOption(
+                f"FromTheorem(epsilon={step_size.epsilon:g}) asks for K = {needed:.2g} rounds ({theorem.name}), "
+                f"expected at most {LARGEST_ROUNDS:.0e}; raise epsilon, set rounds, or take PolicyIteration"
+            )
+        total = max(1, math.ceil(needed))
+        step = theorem.step(largest, discount, log, total)
+        return Plan(lambda _: step, total, constant=True)
+    total = default_rounds if rounds is None else rounds
+    if step_size == "auto":
+        return Plan(lambda k: AUTO_FIRST / (largest * math.sqrt(k)), total)
+    if isinstance(step_size, Decaying):
+        return Plan(step_size, total)
+    constant = float(step_size)
+    return Plan(lambda _: constant, total, constant=True)
+
+
+def _is_positive(number: object) -> bool:
+    return isinstance(number, (int, float)) and not isinstance(number, bool) and 0.0 < number < math.inf
+
+
+def _positive(number: object, name: str) -> None:
+    if not _is_positive(number):
+        raise InvalidOption(f"{name} is {number!r}, expected a positive finite number")

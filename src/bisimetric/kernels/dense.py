@@ -1,0 +1,105 @@
+"""Half projections where every state has all successors: the shared way of kernels/sinkhorn.py as matrix products.
+
+Scalings of consecutive pairs are then the rows of a matrix. Exponentials and logarithms are numpy's, the fastest there
+are, the product is that of the BLAS, and what lies between them is fused into one pass each. The weights, which are
+the probabilities times the exponentials of the side that stays, are kept for the other passes of a round. A block of
+which one pair does not fit the shared way is left to the general kernel.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bisimetric.kernels._compile import vector_kernel
+from bisimetric.kernels.elementary import highest, inner, lowest
+from bisimetric.kernels.layout import SMALLEST, SPAN
+
+
+@vector_kernel
+def relate(first, last, given, rest, centre, out, error, middle):
+    """out + error = given + centre + rest relative to the middle of a pair's range; the widest range."""
+    widest = 0.0
+    for pair in range(first, last):
+        row, row_rest, here, missed = given[pair], rest[pair], out[pair], error[pair - first]
+        for k in range(len(centre)):
+            here[k] = row[k] + centre[k]
+        low, high = lowest(here), highest(here)
+        widest = max(widest, high - low)
+        reference = np.rint(0.5 * (low + high))
+        middle[pair] = reference
+        for k in range(len(centre)):
+            whole = here[k] - reference
+            total = whole + row_rest[k]
+            missed[k] = (whole - total) + row_rest[k]
+            here[k] = total
+    return widest
+
+
+@vector_kernel
+def weigh(first, last, m, by_source, P, Q, error, weights):
+    """The exponentials, corrected for what their arguments missed, times the probabilities."""
+    for pair in range(first, last):
+        x = pair // m
+        at = (pair - x * m) * m if by_source else x * (len(P.indptr) - 1)
+        here, missed = weights[pair], error[pair - first]
+        probability = Q.data[at : at + len(here)] if by_source else P.data[at : at + len(here)]
+        for k in range(len(here)):
+            here[k] = (here[k] + here[k] * missed[k]) * probability[k]
+
+
+@vector_kernel
+def commit(first, last, logs, middle, shift, mine, mine_rest):
+    """The own scalings, from the logarithms of the sums."""
+    for pair in range(first, last):
+        log, own, own_rest, reference = logs[pair - first], mine[pair], mine_rest[pair], middle[pair]
+        for i in range(len(log)):
+            carry = np.rint(log[i])
+            own[i] = -(reference + shift[i] + carry)
+            own_rest[i] = carry - log[i]
+
+
+@vector_kernel
+def expect(first, last, m, by_source, step, cost, P, Q, logs, middle, shift, mine, mine_rest, expected):
+    """c - 1/step·Σ P(x')·(α + log Σ …), from the logarithms of the sums, which are overwritten."""
+    for pair in range(first, last):
+        x = pair // m
+        y = pair - x * m
+        log, own, own_rest, reference = logs[pair - first], mine[pair], mine_rest[pair], middle[pair]
+        for i in range(len(log)):
+            log[i] = (own[i] + (reference + shift[i])) + (own_rest[i] + log[i])
+        at = x * len(log) if by_source else y * len(log)
+        probability = P.data[at : at + len(log)] if by_source else Q.data[at : at + len(log)]
+        expected[x, y] = cost[x, y] - inner(probability, log) / step
+
+
+def prepare(first, last, by_source, rows, centre, scalings, out):
+    """The weights of the pairs first..last; False if one is out of range."""
+    n, m = len(rows[0].indptr) - 1, len(rows[1].indptr) - 1
+    given, rest = (scalings.b, scalings.b_rest) if by_source else (scalings.a, scalings.a_rest)
+    error = np.empty((last - first, len(centre)))
+    given, rest = given.reshape(n * m, -1), rest.reshape(n * m, -1)
+    if relate(first, last, given, rest, centre, out.weights, error, out.middle) > SPAN:
+        return False
+    part = out.weights[first:last]
+    np.exp(part, out=part)
+    weigh(first, last, m, by_source, rows[0], rows[1], error, out.weights)
+    return True
+
+
+def project(first, last, by_source, step, cost, rows, shared, given, scalings, expected):
+    """The pairs first..last: own scalings are set, or `expected` if it is given. False if a pair is out of range."""
+    n, m = len(rows[0].indptr) - 1, len(rows[1].indptr) - 1
+    logs = given.weights[first:last] @ shared.factor
+    if logs.min() < SMALLEST:
+        return False
+    np.log(logs, out=logs)
+    mine, rest = (scalings.a, scalings.a_rest) if by_source else (scalings.b, scalings.b_rest)
+    mine, rest = mine.reshape(n * m, -1), rest.reshape(n * m, -1)
+    if expected is None:
+        commit(first, last, logs, given.middle, shared.shift, mine, rest)
+    else:
+        expect(
+            first, last, m, by_source, step, cost, rows[0], rows[1], logs, given.middle, shared.shift, mine, rest,
+            expected,
+        )  # fmt: skip
+    return True
