@@ -23,7 +23,7 @@ LAYERS: list[set[str]] = [
     {"_problem"},
     {"_optimal", "_game", "_meeting", "_pairs"},
     {"_bellman"},
-    {"_coupling", "_game_bellman"},
+    {"_coupling", "_game_bellman", "_reachable"},
     {"_sinkhorn"},
     {"_averaging"},
     {"_certificate", "_game_certificate", "_lifting"},

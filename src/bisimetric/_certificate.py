@@ -25,14 +25,14 @@ from bisimetric import kernels
 from bisimetric._bellman import SERIAL_BELOW, Bellman
 from bisimetric._coupling import TreeWitness, Witness
 from bisimetric._errors import InvalidProblem, InvalidWitness
-from bisimetric._parallel import for_each_block
+from bisimetric._parallel import for_each_block, thread_count
 from bisimetric._problem import Problem
 from bisimetric._rounding import SUBNORMAL_BELOW, Errors, widening
 from bisimetric._stochastic import Floats, real_array
 
 LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
 ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
-CELLS_AT_ONCE = 2**16  # of couplings that the checker looks at in one block
+CELLS_AT_ONCE = 2**16  # of couplings that the checker looks at in the blocks of all threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,7 +174,7 @@ def applied(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> A
         )  # fmt: skip
         return report
 
-    at_once = max(1, CELLS_AT_ONCE // max(witness.cells_per_pair, 1))
+    at_once = max(1, CELLS_AT_ONCE // thread_count() // max(witness.cells_per_pair, 1))
     reports = np.array(for_each_block(work, bellman.n_pairs, largest=at_once, serial_below=SERIAL_BELOW))
     columns = kernels.check
     lowest, highest = float(reports[:, columns.LOWEST].min()), float(reports[:, columns.HIGHEST].max())

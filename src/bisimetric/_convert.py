@@ -14,9 +14,12 @@ from bisimetric._cost import Cost
 from bisimetric._errors import InvalidChain, InvalidOption
 from bisimetric._mdp import MDP
 from bisimetric._problem import Problem
+from bisimetric._reachable import reachable_part
 from bisimetric._solution import Solution
 from bisimetric._solve import solve
 from bisimetric.solvers import PolicyIteration, Solver
+
+PAIRS = ("all", "reachable")
 
 
 def as_chain(obj: object) -> MarkovChain:
@@ -74,13 +77,19 @@ def distance(
     normalised: bool = False,
     solver: Solver[Any] = PolicyIteration(),  # noqa: B008
     tol: float | None = None,
+    pairs: str = "all",
 ) -> Solution:
     """The certified distances between two chains, or anything that `as_chain` takes.
+
+    pairs="reachable" computes only what the distance between the starts depends on, which is faster where few pairs of
+    states can be reached from there. `solution.problem.stop` marks the other pairs; their cost and value are set to 0.
 
     >>> import bisimetric as bm
     >>> solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)
     >>> round(solution.distance, 10)
     0.4355817651
     """
+    if pairs not in PAIRS:
+        raise InvalidOption(f"pairs is {pairs!r}, expected one of {', '.join(map(repr, PAIRS))}")
     problem = Problem(as_chain(source), as_chain(target), discount=discount, cost=cost, normalised=normalised)
-    return solve(problem, solver, tol=tol)
+    return solve(reachable_part(problem) if pairs == "reachable" else problem, solver, tol=tol)

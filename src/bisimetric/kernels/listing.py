@@ -1,8 +1,10 @@
-"""Vectors over listed pairs and matrices over all pairs of states."""
+"""Vectors over listed pairs and matrices over all pairs of states; which pairs can be reached."""
 
 from __future__ import annotations
 
 from bisimetric.kernels._compile import kernel
+
+SLICE = 20_000_000  # moves that are followed in one call, about a tenth of a second
 
 
 @kernel
@@ -24,3 +26,29 @@ def spread(first, last, pairs, vector, matrix):
             pair = number[x * m + y]
             if pair >= 0:
                 matrix[x, y] = vector[pair]
+
+
+@kernel
+def reach(begin, queue, filled, stop, P, Q, seen):
+    """Follow all moves from the flat pairs queue[begin:filled], up to SLICE of them; returns the new (begin, filled).
+
+    Pairs that were not seen are appended. Nothing is followed from a pair at which the game stops.
+    """
+    m = seen.shape[1]
+    steps = 0
+    while begin < filled and filled < seen.size and steps < SLICE:
+        x = queue[begin] // m
+        y = queue[begin] - x * m
+        begin += 1
+        if stop.size > 0 and stop[x, y]:
+            continue
+        for i in range(P.indptr[x], P.indptr[x + 1]):
+            for j in range(Q.indptr[y], Q.indptr[y + 1]):
+                after_x = P.indices[i]
+                after_y = Q.indices[j]
+                if not seen[after_x, after_y]:
+                    seen[after_x, after_y] = True
+                    queue[filled] = after_x * m + after_y
+                    filled += 1
+        steps += (P.indptr[x + 1] - P.indptr[x]) * (Q.indptr[y + 1] - Q.indptr[y])
+    return begin, filled
