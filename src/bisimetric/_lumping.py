@@ -32,7 +32,7 @@ from bisimetric._problem import Problem
 from bisimetric._solution import Solution
 from bisimetric._stochastic import GRAIN, Floats, frozen
 
-FEWEST_PAIRS = 2_500  # of states: smaller problems are solved before their classes are found
+FEWEST_PAIRS = 2_000  # of states: smaller problems are solved before their classes are found
 WORTHWHILE = 0.5  # of the pairs, at most, must be left for the quotient to be solved instead
 GRAINS_PER_ENTRY = 4  # of a row: by how much sums that are equal on paper may differ
 SHARE_OF_TOL = 0.05  # of the relative gap asked for: more is not spent on lumping

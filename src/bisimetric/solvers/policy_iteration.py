@@ -37,7 +37,7 @@ from bisimetric.solvers.base import Iterate, Solver
 START_ACCURACY = 0.01  # of the independent coupling's value, relative to the largest cost
 FAIR_CUT = 0.9  # of the gap in one step; anything less counts as a failure
 PATIENCE = 3  # failures in a row before evaluation becomes ten times more accurate
-IGNORED = 1e-4  # reduced costs below this fraction of the last residual's span do not cause pivots
+IGNORED = 1e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
 FINEST_ACCURACY = 1e-6
 SETTLED = 0.05  # pivots per pair below which the policy is nearly final, so that evaluating it well pays
 
