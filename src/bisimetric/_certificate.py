@@ -254,8 +254,10 @@ def led_inside(
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
     arcs = np.concatenate(heads)
     heads.clear()
+    outside = np.empty(len(pairs), np.bool_)
+    kernels.check.lead_outside(indptr, arcs, outside)
     found = np.zeros(candidate.shape, np.bool_)
-    found.ravel()[pairs] = ~kernels.check.lead_outside(indptr, arcs)
+    found.ravel()[pairs] = ~outside
     return found
 
 

@@ -97,7 +97,9 @@ def _proved_zero(bellman: GameBellman, blocks: list[TreeWitness], uppers: list[F
     tail = np.concatenate(tails)
     order = np.argsort(tail, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=len(pairs)))])
-    candidate.ravel()[pairs] = ~kernels.check.lead_outside(indptr, np.concatenate(heads)[order])
+    outside = np.empty(len(pairs), np.bool_)
+    kernels.check.lead_outside(indptr, np.concatenate(heads)[order], outside)
+    candidate.ravel()[pairs] = ~outside
     return candidate
 
 

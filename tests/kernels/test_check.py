@@ -179,4 +179,6 @@ def test_reachability(seed):
     for _ in range(size):
         for k in range(size):
             reach[k] |= reach[heads[indptr[k] : indptr[k + 1]]].any()
-    assert np.array_equal(kernels.check.lead_outside(indptr, heads), reach[:size])
+    reached = np.ones(size, np.bool_)
+    kernels.check.lead_outside(indptr, heads, reached)
+    assert np.array_equal(reached, reach[:size])

@@ -98,8 +98,8 @@ def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lo
 
 
 @kernel
-def lead_outside(indptr, heads):
-    """Which nodes of a graph reach the node number len(indptr) - 1, which stands for everything outside.
+def lead_outside(indptr, heads, reached):
+    """Mark the nodes of a graph that reach the node number len(indptr) - 1, which stands for everything outside.
 
     The arcs of node k are heads[indptr[k] : indptr[k + 1]]. A backward search from the outside, linear in the arcs.
     """
@@ -116,7 +116,7 @@ def lead_outside(indptr, heads):
             start[head + 1] -= 1
             tails[start[head + 1]] = k
     # Now start[h + 1] is where the tails of h begin, and start[h + 2] where they end (the outside ends with the list).
-    reached = np.zeros(size, np.bool_)
+    reached[:] = False
     queue = np.empty(size + 1, np.int32)
     queue[0] = size
     filled = 1
@@ -131,4 +131,3 @@ def lead_outside(indptr, heads):
                 reached[tail] = True
                 queue[filled] = tail
                 filled += 1
-    return reached
