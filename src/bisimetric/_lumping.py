@@ -44,11 +44,7 @@ def lump(chain: MarkovChain, classes: Classes) -> Lump:
     """The chain on classes, with the rewards, labels and names of their first states, and the start summed up."""
     first = first_states(classes)
     size = len(first)
-    rows = chain.transitions
-    lumped = sparse.csr_array((rows.data, classes[rows.indices], rows.indptr), shape=(chain.n_states, size), copy=True)
-    lumped.sum_duplicates()  # exact, in any order: probabilities are multiples of 2⁻⁵²
-    kept = lumped[first]
-    moved = np.asarray(abs(lumped - kept[classes]).sum(axis=1)).ravel()
+    kept, moved = lumped_rows(chain.transitions, classes, first)
     largest, error = np.zeros(size), np.zeros(size)
     np.maximum.at(largest, classes, moved)
     np.maximum.at(error, classes, moved + chain.row_error)
@@ -61,6 +57,17 @@ def lump(chain: MarkovChain, classes: Classes) -> Lump:
     )
     object.__setattr__(small, "row_error", frozen(error))
     return Lump(small, classes, first, largest)
+
+
+def lumped_rows(
+    rows: sparse.csr_array, classes: Classes, first: npt.NDArray[np.int64]
+) -> tuple[sparse.csr_array, Floats]:
+    """The rows of first states, summed over classes; and how far those of all states are from them, in 1-norm."""
+    shape = rows.shape[0], len(first)
+    lumped = sparse.csr_array((rows.data, classes[rows.indices], rows.indptr), shape=shape, copy=True)
+    lumped.sum_duplicates()  # exact, in any order: probabilities are multiples of 2⁻⁵²
+    kept = lumped[first]
+    return kept, np.asarray(abs(lumped - kept[classes]).sum(axis=1)).ravel()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

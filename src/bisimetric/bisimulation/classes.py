@@ -9,21 +9,26 @@ every sum are in one class. States in different classes differ by more than `tol
 probabilities of entering some set of classes, or in their labels. In between, members of one class may differ by more
 than `tol` if others lie between them.
 
-References: Larsen & Skou 1991; Valmari & Franceschinis 2010.
+In a decision process all of this holds for every action, and bisimilar states have the same actions.
+
+References: Larsen & Skou 1991; Valmari & Franceschinis 2010; Givan, Dean & Greig 2003 (decision processes).
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidChain, InvalidOption
+from bisimetric._mdp import MDP
 from bisimetric._partition import Classes, Moves, close_together, common, numbered, refined
+from bisimetric._stochastic import Floats
 
 DEFAULT_TOL = 1e-12  # between probabilities
 
 
-def bisimilar_classes(model: MarkovChain, *, tol: float = DEFAULT_TOL) -> Classes:
+def bisimilar_classes(model: MarkovChain | MDP, *, tol: float = DEFAULT_TOL) -> Classes:
     """[n], the class of every state: 0, 1, … in the order of their first states.
 
     >>> import bisimetric as bm
@@ -31,14 +36,40 @@ def bisimilar_classes(model: MarkovChain, *, tol: float = DEFAULT_TOL) -> Classe
     >>> bm.bisimilar_classes(chain).tolist()
     [0, 0, 1]
     """
-    if not isinstance(model, MarkovChain):
-        raise InvalidChain(f"model is a {type(model).__name__}, expected a MarkovChain; as_chain(...) makes one")
+    check_model(model)
     if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating)) or not 0.0 <= tol < 1.0:
         raise InvalidOption(f"tol is {tol!r}, expected a number in [0, 1) such as {DEFAULT_TOL:g}")
-    rows = model.transitions
-    classes = refined(Moves(rows.indptr, rows.indices, rows.data), _observed(model, float(tol)), float(tol))
+    observed = _rewards_of_actions(model, float(tol)) if isinstance(model, MDP) else _observed(model, float(tol))
+    classes = refined(_moves(model), observed, float(tol))
     assert classes is not None  # there is no limit on their number
     return classes
+
+
+def check_model(model: object) -> None:
+    """Raise if this is neither a chain nor a decision process."""
+    if not isinstance(model, (MarkovChain, MDP)):
+        raise InvalidChain(
+            f"model is a {type(model).__name__}, expected a MarkovChain or an MDP; as_chain(...) makes a chain"
+        )
+
+
+def same_actions(mdp: MDP) -> Classes:
+    """Groups of states with the same available actions."""
+    groups = np.zeros(mdp.n_states, np.int64)
+    for here in mdp.available.T:
+        groups = common(groups, here.astype(np.int64))
+    return groups
+
+
+def _moves(model: MarkovChain | MDP) -> Moves:
+    """A row per state, or per state and action; where an action is not available, a self-loop, which tells nothing."""
+    if isinstance(model, MarkovChain):
+        rows = model.transitions
+        return Moves(rows.indptr, rows.indices, rows.data)
+    by_action = sparse.vstack(model.transitions, format="csr")  # row number a · n + s
+    by_state = np.arange(model.n_actions * model.n_states).reshape(model.n_actions, model.n_states).T.ravel()
+    rows = by_action[by_state]
+    return Moves(rows.indptr, rows.indices, rows.data, model.n_actions)
 
 
 def _observed(chain: MarkovChain, tol: float) -> Classes:
@@ -50,10 +81,25 @@ def _observed(chain: MarkovChain, tol: float) -> Classes:
         )
     groups = np.zeros(chain.n_states, np.int64)
     if chain.reward is not None:
-        largest = float(np.abs(chain.reward).max())
-        groups = numbered(close_together(chain.reward / largest, tol)) if largest else groups
+        groups = numbered(_close_rewards(chain.reward, float(np.abs(chain.reward).max()), tol))
     if chain.labels is not None:
         number: dict[object, int] = {}
         labels = [number.setdefault(label, len(number)) for label in chain.labels]
         groups = common(groups, np.array(labels, np.int64))
     return groups
+
+
+def _rewards_of_actions(mdp: MDP, tol: float) -> Classes:
+    """Groups of states with the same actions and the same reward for each of them."""
+    groups = same_actions(mdp)
+    largest = float(np.abs(mdp.rewards).max())
+    for here, rewards in zip(mdp.available.T, mdp.rewards.T, strict=True):
+        if here.any():
+            alike = np.zeros(mdp.n_states, np.int64)
+            alike[here] = _close_rewards(rewards[here], largest, tol)
+            groups = common(groups, alike)
+    return groups
+
+
+def _close_rewards(rewards: Floats, largest: float, tol: float) -> Classes:
+    return close_together(rewards / largest, tol) if largest else np.zeros(len(rewards), np.int64)

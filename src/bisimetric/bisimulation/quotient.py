@@ -1,26 +1,34 @@
-"""The smallest chain that behaves like a given one: a state for every class of bisimilar states.
+"""The smallest model that behaves like a given one: a state for every class of bisimilar states.
 
-    P̂(X, Y) = Σ_{y ∈ Y} P(x, y)        for the first state x of the class X
+    P̂(X, Y) = Σ_{y ∈ Y} P(x, y)        for the first state x of the class X, in a decision process for every action
 
 Bisimilar states have equal distances to everything, so nothing is lost. How far the lumped rows of other states are
-from the first one's goes into the small chain's `row_error`, and certificates pay for it.
+from the first one's goes into the small model's `row_error`, and certificates pay for it.
 
-Reference: Larsen & Skou 1991; Kemeny & Snell 1960 (lumpability).
+Reference: Larsen & Skou 1991; Kemeny & Snell 1960 (lumpability); Givan, Dean & Greig 2003 (decision processes).
 """
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+import numpy as np
+
 from bisimetric._chain import MarkovChain
-from bisimetric._lumping import lump
-from bisimetric._partition import Classes
+from bisimetric._lumping import lump, lumped_rows
+from bisimetric._mdp import MDP
+from bisimetric._partition import Classes, first_states
+from bisimetric._stochastic import frozen
 from bisimetric.bisimulation.classes import bisimilar_classes
 
+Model = TypeVar("Model", MarkovChain, MDP)
 
-def quotient(model: MarkovChain) -> tuple[MarkovChain, Classes]:
-    """The chain on classes of bisimilar states, and the class of every state.
 
-    A class has the reward, label and name of its first state; the start is summed over classes. The quotient of a
-    quotient is itself.
+def quotient(model: Model) -> tuple[Model, Classes]:
+    """The model on classes of bisimilar states, and the class of every state.
+
+    A class has the reward (of every action), label and name of its first state; the start is summed over classes. The
+    quotient of a quotient is itself.
 
     >>> import bisimetric as bm
     >>> small, states = bm.quotient(bm.environments.four_rooms(side=20, goal="all"))
@@ -28,10 +36,30 @@ def quotient(model: MarkovChain) -> tuple[MarkovChain, Classes]:
     MarkovChain(56 states, 201 transitions, reward, start, names, labels)
     """
     classes = bisimilar_classes(model)
-    small = lump(model, classes).chain
+    small = _on_classes(model, classes)
     while True:  # probabilities that differ by just about the tolerance may let classes merge once more
         again = bisimilar_classes(small)
         if int(again.max()) + 1 == small.n_states:
             return small, classes
         classes = again[classes]
-        small = lump(model, classes).chain
+        small = _on_classes(model, classes)
+
+
+def _on_classes(model: Model, classes: Classes) -> Model:
+    if isinstance(model, MarkovChain):
+        return lump(model, classes).chain
+    first = first_states(classes)
+    size = len(first)
+    rows, moved = zip(*(lumped_rows(matrix, classes, first) for matrix in model.transitions), strict=True)
+    error = np.zeros((size, model.n_actions))
+    np.maximum.at(error, classes, np.stack(moved, axis=1) + model.row_error)
+    small = MDP(
+        rows,
+        model.rewards[first],
+        start=None if model.start is None else np.bincount(classes, weights=model.start, minlength=size),
+        names=None if model.names is None else [model.names[state] for state in first],
+        actions=model.actions,
+        available=model.available[first],
+    )
+    object.__setattr__(small, "row_error", frozen(error))
+    return small
