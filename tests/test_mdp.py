@@ -200,6 +200,9 @@ def test_as_mdp():
     assert (mdp.n_states, mdp.n_actions) == (2, 1)
     assert mdp.under([0, 0]).transitions.toarray().tolist() == GO.tolist()
     assert (mdp.names, mdp.start.tolist()) == (("a", "b"), [0.0, 1.0])
+    thirds = bm.MarkovChain(np.full((3, 3), 1 / 3), reward=[1, 2, 3])
+    np.testing.assert_array_equal(bm.as_mdp(thirds).row_error[:, 0], thirds.row_error)
+    assert thirds.row_error.any()
     with pytest.raises(InvalidChain, match="the chain has no reward"):
         bm.as_mdp(bm.MarkovChain(GO))
     with pytest.raises(InvalidChain, match="cannot make a decision process of a list"):

@@ -21,7 +21,7 @@ from bisimetric._solution import Solution, Status, Step
 from bisimetric._solve import solve
 from bisimetric._step_size import Decaying, FromTheorem
 from bisimetric._version import __version__
-from bisimetric.bisimulation import Aggregation, aggregate, bisimilar_classes, quotient
+from bisimetric.bisimulation import Aggregation, MDPAggregation, aggregate, bisimilar_classes, quotient
 from bisimetric.bisimulation.metric import bisimilarity_distance, bisimulation_metric
 from bisimetric.bisimulation.mico import mico
 from bisimetric.io import load, save
@@ -45,6 +45,7 @@ __all__ = [
     "ExactCertificate",
     "FromTheorem",
     "LinearProgram",
+    "MDPAggregation",
     "MDPSolution",
     "MarkovChain",
     "OptimalPolicy",

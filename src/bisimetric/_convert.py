@@ -43,7 +43,9 @@ def as_mdp(obj: object) -> MDP:
     if isinstance(obj, MarkovChain):
         if obj.reward is None:
             raise InvalidChain("the chain has no reward; a decision process needs one, give it reward=")
-        return MDP([obj.transitions], obj.reward[:, None], start=obj.start, names=obj.names)
+        mdp = MDP([obj.transitions], obj.reward[:, None], start=obj.start, names=obj.names)
+        object.__setattr__(mdp, "row_error", obj.row_error[:, None])  # its rows are those given to the chain
+        return mdp
     raise InvalidChain(
         f"cannot make a decision process of a {type(obj).__name__}, expected an MDP or a MarkovChain with rewards; "
         "MDP(transitions, rewards) makes one of arrays"

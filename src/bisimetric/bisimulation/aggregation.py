@@ -1,84 +1,166 @@
-"""A smaller chain that behaves nearly like a given one, with a guarantee.
+"""A smaller model that behaves nearly like a given one, with a guarantee.
 
-Let d be the bisimulation metric of the chain: the distance with the cost (1-γ)|r - r'|. States are merged by
-complete linkage, which keeps the largest d inside a cluster as small as it greedily can, until the next merger would
-exceed `epsilon` or until `n_states` clusters are left. The small chain has the mean row and the mean reward of each
-cluster, whose certified distance to the original is then computed: d(s, t) between a state s of one chain and t of the
-other. With v = r + γ P v the discounted sum of rewards,
+Let d be the bisimulation metric of the model: for chains the distance with the cost (1-γ)|r - r'|, for decision
+processes the worst of it over the actions. States are merged by complete linkage (`clusters`), which keeps the largest
+d inside a cluster as small as it greedily can, until the next merger would exceed `epsilon` or until `n_states`
+clusters are left. The small model has the mean row and the mean reward of each cluster, for every action, and its
+certified distance to the original is then computed: d(s, t) between a state s of one model and t of the other. With v
+the discounted sum of rewards, or the optimal one,
 
     (1-γ)·|v(s) - v̂(t)|  ≤  d(s, t),
 
-because v(s) - v̂(t) = E Σ γᵏ (r - r̂) under any coupling of the two chains, so its size is at most the coupling's cost.
-Hence both bounds below, which hold whatever the clusters are.
+for chains because v(s) - v̂(t) = E Σ γᵏ (r - r̂) under any coupling, so its size is at most the coupling's cost; for
+decision processes because the best action of one model can be taken in the other. Hence both bounds below, which hold
+whatever the clusters are.
 
-References: Ferns, Panangaden & Precup 2004; Müllner 2011 (the linkage).
+States with different actions are never merged. Between them d is R, the largest reward less the smallest, which no
+two optimal values can exceed, so that the inequality holds there too (`_with_all_actions`).
+
+An optimal policy of the small model is one for the original: in s do what is best in map[s]. What that policy loses
+is measured: two certified solves bound the optimal rewards from above and the policy's rewards from below.
+
+References: Ferns, Panangaden & Precup 2004; Taylor, Precup & Panangaden 2008.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Generic, overload
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._chain import Label, MarkovChain
+from bisimetric._chain import MarkovChain
+from bisimetric._convert import as_mdp
 from bisimetric._errors import InvalidChain, InvalidOption
-from bisimetric._partition import Classes, first_states, numbered
-from bisimetric._problem import Problem
-from bisimetric._solve import solve
+from bisimetric._game import Game
+from bisimetric._mdp import MDP
+from bisimetric._partition import Classes
+from bisimetric._problem import Problem, checked_discount
+from bisimetric._solve import solve, solve_game
 from bisimetric._stochastic import Floats, frozen
+from bisimetric.bisimulation.classes import check_model, same_actions
+from bisimetric.bisimulation.clusters import clustered, mean_chain, mean_mdp
+from bisimetric.bisimulation.quotient import Model
 
 ROUNDINGS = 1.0 + 2.0**-50  # four of them, outwards
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Aggregation:
+class Aggregation(Generic[Model]):
     """A small model, the small state of every state, and how far the two models are apart at most."""
 
-    model: MarkovChain
+    model: Model
     map: Classes = field(repr=False)  # [n]
     distance_bound: float  # d(s, map[s]) is at most this for every s; d with the factor 1-γ
     value_bound: float  # |v(s) - v̂(map[s])| is at most this for every s
 
     def __repr__(self) -> str:
-        return (
-            f"Aggregation({len(self.map)} -> {self.model.n_states} states, "
-            f"distance at most {self.distance_bound:.3g}, values within {self.value_bound:.3g})"
-        )
+        return f"{type(self).__name__}({', '.join(self._facts())})"
+
+    def _facts(self) -> list[str]:
+        return [
+            f"{len(self.map)} -> {self.model.n_states} states",
+            f"distance at most {self.distance_bound:.3g}",
+            f"values within {self.value_bound:.3g}",
+        ]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MDPAggregation(Aggregation[MDP]):
+    """The same for decision processes; v are the optimal rewards. The small model's best policy, and what it loses."""
+
+    policy: npt.NDArray[np.int64]  # [n], an action for every state of the original, optimal in the small model
+    policy_loss: float  # in no state does it earn less than the optimum less this
+
+    def _facts(self) -> list[str]:
+        return [*super(MDPAggregation, self)._facts(), f"policy loses at most {self.policy_loss:.3g}"]
+
+
+@overload
+def aggregate(
+    model: MarkovChain, *, epsilon: float | None = None, n_states: int | None = None, discount: float
+) -> Aggregation[MarkovChain]: ...
+
+
+@overload
+def aggregate(
+    model: MDP, *, epsilon: float | None = None, n_states: int | None = None, discount: float
+) -> MDPAggregation: ...
 
 
 def aggregate(
-    model: MarkovChain, *, epsilon: float | None = None, n_states: int | None = None, discount: float
-) -> Aggregation:
+    model: MarkovChain | MDP, *, epsilon: float | None = None, n_states: int | None = None, discount: float
+) -> Aggregation[MarkovChain] | MDPAggregation:
     """Merge states that are within `epsilon` of one another in the bisimulation metric, or down to `n_states` states.
 
-    A cluster has the name of its first state; labels are kept if no cluster mixes them.
+    A cluster has the name of its first state; labels are kept if no cluster mixes them. States of a decision process
+    are merged only where they have the same actions.
 
     >>> import bisimetric as bm
     >>> rooms = bm.environments.four_rooms(side=8)
     >>> bm.aggregate(rooms, epsilon=0.01, discount=0.9).model.n_states < rooms.n_states
     True
     """
-    if not isinstance(model, MarkovChain):
-        raise InvalidChain(f"model is a {type(model).__name__}, expected a MarkovChain; as_chain(...) makes one")
-    if model.reward is None:
+    check_model(model)
+    if isinstance(model, MarkovChain) and model.reward is None:
         raise InvalidChain("the chain has no reward, by which states are compared; give it one: reward=...")
     if (epsilon is None) == (n_states is None):
         given = "neither" if epsilon is None else "both"
         raise InvalidOption(f"{given} of epsilon and n_states given, expected one: how close, or how many")
+    kinds = same_actions(model) if isinstance(model, MDP) else np.zeros(model.n_states, np.int64)
     if epsilon is not None:
         _check_epsilon(epsilon)
     if n_states is not None:
-        _check_n_states(n_states, model.n_states)
-    itself = solve(Problem(model, model, discount=discount, normalised=True))
-    clusters = _clusters(np.minimum(itself.upper, itself.upper.T), epsilon, n_states)
-    small = _mean_chain(model, clusters)
-    between = solve(Problem(model, small, discount=discount, normalised=True))
-    distance = _outwards(float(between.upper[np.arange(model.n_states), clusters].max()))
-    return Aggregation(small, clusters, distance, _outwards(distance / (1.0 - between.problem.discount)))
+        _check_n_states(n_states, int(kinds.max()) + 1, model.n_states)
+    gamma = checked_discount(discount)
+    if isinstance(model, MDP):
+        return _of_mdp(model, kinds, epsilon, n_states, gamma)
+    itself = solve(Problem(model, model, discount=gamma, normalised=True)).upper
+    merged = clustered(np.minimum(itself, itself.T), kinds, epsilon, n_states)
+    small = mean_chain(model, merged)
+    between = solve(Problem(model, small, discount=gamma, normalised=True)).upper
+    return Aggregation(small, merged, *_bounds(between, merged, gamma))
+
+
+def _of_mdp(mdp: MDP, kinds: Classes, epsilon: float | None, n_states: int | None, gamma: float) -> MDPAggregation:
+    best = mdp.optimal_policy(gamma)
+    whole = _with_all_actions(mdp, kinds)
+    itself = solve_game(Game(whole, whole, discount=gamma)).upper
+    merged = clustered(np.minimum(itself, itself.T), kinds, epsilon, n_states)
+    small = mean_mdp(mdp, merged)
+    between = solve_game(Game(whole, mean_mdp(whole, merged), discount=gamma)).upper
+    policy = small.optimal_policy(gamma).policy[merged]
+    earned = as_mdp(mdp.under(policy)).optimal_policy(gamma).lower
+    loss = _outwards(float((best.upper - earned).max()))
+    return MDPAggregation(small, merged, *_bounds(between, merged, gamma), frozen(policy), loss)
+
+
+def _with_all_actions(mdp: MDP, kinds: Classes) -> MDP:
+    """All actions in all states, with the same distances inside a kind of states; between kinds they are R.
+
+    A missing action is a self-loop with the smallest reward; it costs γ·d(s, t) between states of a kind, so it never
+    decides. Further actions, self-loops too, pay the smallest or the largest reward by the binary digits of the kind:
+    where a digit differs, d = (1-γ)·R + γ·d.
+    """
+    if not kinds.any():
+        return mdp
+    rewards = mdp.rewards[mdp.available]
+    lowest, highest = rewards.min(), rewards.max()
+    digits = kinds[:, None] >> np.arange(int(kinds.max()).bit_length()) & 1
+    loops = [sparse.eye_array(mdp.n_states, format="csr")] * digits.shape[1]
+    paid = np.where(mdp.available, mdp.rewards, lowest)
+    whole = MDP([*mdp.transitions, *loops], np.hstack([paid, np.where(digits == 1, highest, lowest)]))
+    object.__setattr__(whole, "row_error", frozen(np.hstack([mdp.row_error, np.zeros(digits.shape)])))
+    return whole
+
+
+def _bounds(between: Floats, merged: Classes, gamma: float) -> tuple[float, float]:
+    """On the distances and on the values, from upper bounds on the distances between the two models."""
+    distance = _outwards(float(between[np.arange(len(merged)), merged].max()))
+    return distance, _outwards(distance / (1.0 - gamma))
 
 
 def _outwards(bound: float) -> float:
@@ -92,68 +174,10 @@ def _check_epsilon(epsilon: object) -> None:
         raise InvalidOption(f"epsilon is {epsilon!r}, expected a number ≥ 0: the largest distance inside a cluster")
 
 
-def _check_n_states(n_states: object, most: int) -> None:
+def _check_n_states(n_states: object, fewest: int, most: int) -> None:
     whole = isinstance(n_states, (int, np.integer)) and not isinstance(n_states, bool)
-    if not whole or not 1 <= int(n_states) <= most:  # type: ignore[call-overload]
-        raise InvalidOption(f"n_states is {n_states!r}, expected a whole number from 1 to {most}, as the chain has")
-
-
-def _clusters(distances: Floats, epsilon: float | None, n_states: int | None) -> Classes:
-    """Clusters by complete linkage: no distance inside one is above `epsilon`, or there are `n_states` of them."""
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
-
-    n = len(distances)
-    if n == 1:
-        return np.zeros(1, np.int64)
-    np.fill_diagonal(distances, 0.0)
-    mergers = linkage(squareform(distances, checks=False), method="complete")
-    count = n - n_states if n_states is not None else int(np.count_nonzero(mergers[:, 2] <= epsilon))
-    return numbered(_merged(mergers[:count, :2].astype(np.int64), n))
-
-
-def _merged(mergers: npt.NDArray[np.int64], n: int) -> npt.NDArray[Any]:
-    """The cluster of every state after these mergers; number k joins two clusters into number n + k."""
-    parent = np.arange(n + len(mergers))
-    for k, joined in enumerate(mergers):
-        parent[joined] = n + k
-    for cluster in range(len(parent) - 1, -1, -1):  # a parent has the larger number, so it is final already
-        parent[cluster] = parent[parent[cluster]]
-    return np.unique(parent[:n], return_inverse=True)[1]
-
-
-def _mean_chain(chain: MarkovChain, clusters: Classes) -> MarkovChain:
-    assert chain.reward is not None
-    first = first_states(clusters)
-    size = len(first)
-    share = (1.0 / np.bincount(clusters))[clusters]
-    states = np.arange(chain.n_states)
-    weights = sparse.csr_array((share, (clusters, states)), shape=(size, chain.n_states))
-    members = sparse.csr_array((np.ones(chain.n_states), (states, clusters)), shape=(chain.n_states, size))
-    reward = _mean_reward(chain.reward, clusters, share)
-    small = MarkovChain.normalised(
-        weights @ chain.transitions @ members,
-        reward=reward,
-        start=None if chain.start is None else np.bincount(clusters, weights=chain.start, minlength=size),
-        names=None if chain.names is None else [chain.names[state] for state in first],
-        labels=_pure_labels(chain.labels, clusters, first),
-    )
-    # The mean is this chain's own; that it was rounded is no error of anything.
-    object.__setattr__(small, "row_error", frozen(np.zeros(size)))
-    return small
-
-
-def _mean_reward(reward: Floats, clusters: Classes, share: Floats) -> Floats:
-    mean = np.bincount(clusters, weights=reward * share)
-    lowest, highest = np.full(len(mean), np.inf), np.full(len(mean), -np.inf)
-    np.minimum.at(lowest, clusters, reward)
-    np.maximum.at(highest, clusters, reward)
-    return np.clip(mean, lowest, highest)  # exact where all rewards are equal
-
-
-def _pure_labels(
-    labels: tuple[Label, ...] | None, clusters: Classes, first: npt.NDArray[np.int64]
-) -> list[Label] | None:
-    if labels is None or any(labels[first[k]] != label for k, label in zip(clusters, labels, strict=True)):
-        return None
-    return [labels[state] for state in first]
+    if not whole or not fewest <= int(n_states) <= most:  # type: ignore[call-overload]
+        why = f"; no fewer, as {fewest} kinds of states have different actions" if fewest > 1 else ""
+        raise InvalidOption(
+            f"n_states is {n_states!r}, expected a whole number from {fewest} to {most}, as the model has{why}"
+        )
