@@ -209,6 +209,22 @@ def exact_distances(problem):
         policy = after
 
 
+def exact_rewards(rows, reward, discount):
+    """v = r + γ P v as Fractions; rows are lists of (state, grains)."""
+    plans = [{(0, state): grains for state, grains in row} for row in rows]
+    return _evaluate_exactly(plans, [Fraction(float(r)) for r in reward], Fraction(discount), len(rows))
+
+
+def exact_optimal_rewards(mdp, discount):
+    """V* of a decision process as Fractions: every deterministic policy is tried."""
+    rows = [marginals(matrix) for matrix in mdp.transitions]
+    earned = [
+        exact_rewards([rows[a][s] for s, a in enumerate(policy)], mdp.rewards[np.arange(len(policy)), policy], discount)
+        for policy in product(*(np.flatnonzero(here) for here in mdp.available))
+    ]
+    return [max(column) for column in zip(*earned, strict=True)]
+
+
 def exact_transport(p, q, value):
     """min <π, value> over the couplings of two stored laws, as a Fraction."""
     (left,), (right,) = marginals(sparse.csr_array([p])), marginals(sparse.csr_array([q]))

@@ -190,22 +190,30 @@ def guesses(draw, problem):
 
 
 @st.composite
-def with_copies(draw, chain, *, max_copies=3, exact=None):
-    """A chain in which every state stands for one of `chain`, and which: [(chain, owners)].
+def with_copies(draw, model, *, max_copies=3, exact=None):
+    """A chain or decision process in which every state stands for one of `model`, and which: (model, owners).
 
     Exactly: a copy sends all its mass for a state to one of that state's copies. Otherwise it spreads it evenly, which
     rounds.
     """
-    n = chain.n_states
+    n = model.n_states
     counts = draw(st.lists(st.integers(1, max_copies), min_size=n, max_size=n))
     owners = np.array(draw(st.permutations(np.repeat(np.arange(n), counts).tolist())))
     exact = draw(st.booleans()) if exact is None else exact
-    given_rows = chain.transitions.toarray()
+    if isinstance(model, bm.MarkovChain):
+        reward = None if model.reward is None else model.reward[owners]
+        return bm.MarkovChain(draw(_copied(model.transitions, owners, exact)), reward=reward), owners
+    matrices = [draw(_copied(matrix, owners, exact)) for matrix in model.transitions]
+    return bm.MDP(matrices, model.rewards[owners], available=model.available[owners]), owners
+
+
+@st.composite
+def _copied(draw, transitions, owners, exact):
+    given_rows = transitions.toarray()
     matrix = np.zeros((len(owners), len(owners)))
     for s, owner in enumerate(owners):
-        for state in range(n):
+        for state in range(len(given_rows)):
             copies = np.flatnonzero(owners == state)
             to = [draw(st.sampled_from(copies.tolist()))] if exact else copies
             matrix[s, to] += given_rows[owner, state] / len(to)
-    reward = None if chain.reward is None else chain.reward[owners]
-    return bm.MarkovChain(matrix, reward=reward), owners
+    return matrix

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
@@ -85,6 +85,61 @@ def test_distance_zero_is_bisimilarity(chain, discount):
     exact = bm.bisimilar_classes(chain, tol=0.0)
     proved = solution.upper == 0.0
     assert not proved[exact[:, None] != exact].any()
+
+
+# ------------------------------------------------------------------ decision processes
+
+
+def observed(mdp):
+    """What a state shows: its actions, and what they pay."""
+    return [(*here, *rewards) for here, rewards in zip(mdp.available.tolist(), mdp.rewards.tolist(), strict=True)]
+
+
+def test_every_action_counts():
+    """States that differ in one action's row or reward, or lack an action, are not bisimilar."""
+    alike, other = np.full((3, 3), [0.25, 0.25, 0.5]), np.array([[0, 0, 1.0], [0.1, 0.2, 0.7], [0, 0, 1.0]])
+    rewards = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
+    assert bm.bisimilar_classes(bm.MDP([alike, alike], rewards)).tolist() == [0, 0, 1]
+    assert bm.bisimilar_classes(bm.MDP([alike, other], rewards)).tolist() == [0, 1, 2]
+    assert bm.bisimilar_classes(bm.MDP([alike, alike], [[1.0, 2.0], [1.0, 3.0], [0.0, 0.0]])).tolist() == [0, 1, 2]
+    lacking = np.array([[True, True], [True, False], [True, True]])
+    assert bm.bisimilar_classes(bm.MDP([alike, alike], np.zeros((3, 2)), available=lacking)).tolist() == [0, 1, 0]
+
+
+def test_missing_actions_hold_no_rewards_together():
+    """The zero that stands for a missing reward does not bridge the gap between two others."""
+    mdp = bm.MDP([np.eye(3)] * 2, [[1, -1e-12], [1, 1e-12], [1, 0]], available=[[True, True]] * 2 + [[True, False]])
+    assert bm.bisimilar_classes(mdp, tol=1.5e-12).tolist() == [0, 1, 2]
+
+
+@given(st.data())
+def test_exactly_bisimilar_states_of_processes_are_together(data):
+    """As for chains, with the rows of all actions."""
+    base = data.draw(strategies.mdps(partial=True))
+    mdp, owners = data.draw(strategies.with_copies(base, max_copies=2))
+    rows = np.stack([matrix.toarray() for matrix in mdp.transitions], axis=1)
+    exact = reference.bisimilarity(rows, observed(mdp))
+    assert bm.bisimilar_classes(mdp, tol=0.0).tolist() == exact
+    merged = bm.bisimilar_classes(mdp)
+    together = [(s, t) for s in range(len(exact)) for t in range(s) if exact[s] == exact[t] or owners[s] == owners[t]]
+    assert all(merged[s] == merged[t] for s, t in together)
+
+
+@settings(max_examples=50)
+@given(st.data(), st.sampled_from((0.5, 0.9)))
+def test_distance_zero_is_bisimilarity_of_processes(data, discount):
+    """Between the states of a process that has all actions everywhere."""
+    mdp, _ = data.draw(strategies.with_copies(data.draw(strategies.mdps()), max_copies=2))
+    solution = bm.bisimulation_metric(mdp, discount=discount)
+    classes = bm.bisimilar_classes(mdp)
+    together = classes[:, None] == classes
+    assert (solution.upper[together] <= 1e-8 * max(solution.upper.max(), 1e-300)).all()
+    assert (solution.lower[~together] > 0).all()
+    exact = bm.bisimilar_classes(mdp, tol=0.0)
+    assert not (solution.upper == 0.0)[exact[:, None] != exact].any()
+
+
+# ------------------------------------------------------------------ what is refused
 
 
 @pytest.mark.parametrize("model", ["four-rooms:p1", None, np.eye(2)])

@@ -1,4 +1,4 @@
-"""The small chain: its rows, its fields, and that it is a fixed point."""
+"""The small chain or decision process: its rows, its fields, and that it is a fixed point."""
 
 from __future__ import annotations
 
@@ -81,6 +81,57 @@ def test_saved(tmp_path):
     again = bm.load(tmp_path / "small.json")
     assert (again.transitions.toarray() == small.transitions.toarray()).all()
     assert again.names == small.names
+
+
+def test_process_by_hand():
+    """Rows and rewards of first states for every action; names of actions stay."""
+    rows = [[0.5, 0.25, 0.25], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]]
+    mdp = bm.MDP(
+        [rows, np.eye(3)],
+        [[1, 3], [0, 2], [0, 2]],
+        start=[0.25, 0.25, 0.5],
+        names=["a", "b", "c"],
+        actions=["go", "stay"],
+        available=[[True, False], [True, True], [True, True]],
+    )
+    small, classes = bm.quotient(mdp)
+    assert classes.tolist() == [0, 1, 1]
+    assert [matrix.toarray().tolist() for matrix in small.transitions] == [[[0.5, 0.5], [0.5, 0.5]], [[1, 0], [0, 1]]]
+    assert (small.rewards.tolist(), small.start.tolist()) == ([[1, 0], [0, 2]], [0.25, 0.75])
+    assert (small.names, small.actions) == (("a", "b"), ("go", "stay"))
+    assert small.available.tolist() == [[True, False], [True, True]]
+    assert not small.row_error.any()
+
+
+@given(st.data())
+def test_quotient_of_a_quotient_of_a_process(data):
+    """It is itself; copies of a state merge, and what lumping moved is in the row errors."""
+    base = data.draw(strategies.mdps(partial=True, tiny=True))
+    mdp, owners = data.draw(strategies.with_copies(base))
+    small, classes = bm.quotient(mdp)
+    again, same = bm.quotient(small)
+    assert same.tolist() == list(range(small.n_states))
+    assert (again.rewards == small.rewards).all()
+    assert (again.available == small.available).all()
+    assert small.n_states <= base.n_states
+    assert all(len(set(classes[owners == state].tolist())) == 1 for state in range(base.n_states))
+    assert (mdp.available == small.available[classes]).all()
+    for a, (full, little) in enumerate(zip(mdp.transitions, small.transitions, strict=True)):
+        assert (again.transitions[a].toarray() == little.toarray()).all()
+        lumped = full.toarray() @ np.eye(small.n_states)[classes]
+        moved = np.abs(lumped - little.toarray()[classes]).sum(axis=1) + mdp.row_error[:, a]
+        assert (small.row_error[classes, a] >= moved).all()
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from((0.5, 0.9)))
+def test_optimal_rewards_stay(data, discount):
+    """A class earns what its states earn."""
+    mdp, _ = data.draw(strategies.with_copies(data.draw(strategies.mdps(partial=True)), max_copies=2))
+    small, classes = bm.quotient(mdp)
+    np.testing.assert_allclose(
+        small.optimal_policy(discount).value[classes], mdp.optimal_policy(discount).value, rtol=1e-9, atol=1e-9
+    )
 
 
 def test_bad_models():
