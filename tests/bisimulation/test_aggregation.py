@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
+from bisimetric.bisimulation.aggregation import _with_all_actions
 from bisimetric.errors import InvalidChain, InvalidOption, InvalidProblem
 from tests import reference, strategies
 
@@ -186,6 +187,28 @@ def test_a_policy_that_loses():
     found = bm.aggregate(mdp, n_states=1, discount=0.5)
     assert found.policy[0] == found.policy[1]
     assert found.policy_loss == pytest.approx(2.0)
+    earned = bm.as_mdp(mdp.under(found.policy)).optimal_policy(0.5)
+    assert found.policy_loss >= (mdp.optimal_policy(0.5).upper - earned.lower).max()  # the far ends of both intervals
+
+
+@pytest.mark.parametrize("third", [1 / 3, 0.1, 0.7, 1e-3])
+def test_rounding_of_the_cost(third):
+    """Without a future the distance is the gap between two rewards, which is rounded; the bound is not below it."""
+    for k in range(1, 30):
+        mdp = bm.MDP([np.eye(2)], [[k * third], [k / 7]])
+        found = bm.aggregate(mdp, n_states=1, discount=0.0)
+        mean = Fraction(float(found.model.rewards[0, 0]))
+        gap = max(abs(Fraction(float(r)) - mean) for r in mdp.rewards[:, 0])
+        assert gap <= Fraction(found.distance_bound)
+        assert gap <= Fraction(found.value_bound)
+
+
+def test_what_rows_have_moved_is_paid_for():
+    """Also where actions were filled in; those are exact."""
+    mdp = bm.MDP([np.full((3, 3), 1 / 3)] * 2, np.ones((3, 2)), available=[[True, True], [True, True], [True, False]])
+    whole = _with_all_actions(mdp, np.array([0, 0, 1]))
+    assert mdp.row_error[:, 0].all()
+    assert whole.row_error.tolist() == [[*moved, 0.0] for moved in mdp.row_error.tolist()]
 
 
 def test_different_actions_are_never_merged():

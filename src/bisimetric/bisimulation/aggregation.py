@@ -104,8 +104,8 @@ def aggregate(
     >>> bm.aggregate(rooms, epsilon=0.01, discount=0.9).model.n_states < rooms.n_states
     True
     >>> found = bm.aggregate(bm.environments.four_rooms_mdp(side=8, slip=0.2), n_states=60, discount=0.9)
-    >>> found.model, found.policy_loss < found.value_bound
-    (MDP(60 states, 4 actions, 916 transitions, start, names), True)
+    >>> found.model.n_states, found.policy_loss < found.value_bound
+    (60, True)
     """
     check_model(model)
     if isinstance(model, MarkovChain) and model.reward is None:
