@@ -42,7 +42,7 @@ class Arrays:
 
 
 def rounds(method: str, problem: bm.Problem, step: float) -> Iterator[Floats]:
-    """The couplings after each round, [n, m, n, m]."""
+    """The couplings after each round, [n, m, n, m]; their logarithms for "svi-log". The array changes in place."""
     arrays = Arrays.of(problem)
     if method == "svi":
         return _svi(arrays, step)
@@ -81,7 +81,7 @@ def _svi_log(arrays: Arrays, step: float) -> Iterator[Floats]:
         np.divide(_log_sum(shifted, axis, log), -step, out=value)
         coupling -= step * _backed_up(arrays, (marginal * value).sum((2, 3)))
         coupling -= _log_sum(coupling, axis, log)
-        yield np.exp(coupling)
+        yield coupling
 
 
 def _spi(arrays: Arrays, step: float) -> Iterator[Floats]:

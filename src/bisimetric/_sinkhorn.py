@@ -209,7 +209,17 @@ class Factored:
                 centre, self.scalings, expected,
             )  # fmt: skip
 
-        if not dense or self._cells < (n * m) ** 2 or bellman.stop.size:
+        if not dense:
+
+            def row_by_row(first: int, last: int) -> None:
+                kernels.sparse.project(
+                    first, last, by_source, commit, step, bellman.cost, bellman.scale, bellman.stop, *rows, shared,
+                    centre, self.scalings, expected,
+                )  # fmt: skip
+
+            self._in_blocks(row_by_row, n)
+            return
+        if self._cells < (n * m) ** 2 or bellman.stop.size:
             self._in_blocks(general, n * m, unit=kernels.sinkhorn.CHUNK)
             return
         new = self._weights is None
