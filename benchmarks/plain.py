@@ -1,8 +1,8 @@
 """The paper's two methods as a script for a paper has them: NumPy, couplings as [n, m, n, m] arrays, a loop.
 
-Vectorised and without needless copies, but with no thought about structure: what the factored form is compared with.
-One piece of code serves both sides, `axis` being the one that is summed over. Couplings are kept as they are, which is
-faster, or as logarithms, which stay finite for any step size.
+Vectorised, with no thought about structure: what the factored form is compared with. One piece of code serves both
+sides, `axis` being the one that is summed over. Couplings are kept as they are, which is faster, or as logarithms, which
+stay finite for any step size.
 
 Reference: Calo et al. 2024, Algorithms 1, 2 and 3, one operator application a round.
 """
@@ -18,7 +18,6 @@ import numpy.typing as npt
 import bisimetric as bm
 
 Floats = npt.NDArray[np.float64]
-METHODS = ("svi", "svi-log", "spi")
 
 
 @dataclass(frozen=True)
@@ -42,11 +41,11 @@ class Arrays:
 
 
 def rounds(method: str, problem: bm.Problem, step: float) -> Iterator[Floats]:
-    """The couplings after each round, [n, m, n, m]; their logarithms for "svi-log". The array changes in place."""
+    """The couplings after each round, [n, m, n, m]; their logarithms for "svi-log"."""
     arrays = Arrays.of(problem)
-    if method == "svi":
-        return _svi(arrays, step)
-    return _svi_log(arrays, step) if method == "svi-log" else _spi(arrays, step)
+    if method == "spi":
+        return _spi(arrays, step)
+    return _svi_log(arrays, step) if method == "svi-log" else _svi(arrays, step)
 
 
 def _svi(arrays: Arrays, step: float) -> Iterator[Floats]:
@@ -61,8 +60,8 @@ def _svi(arrays: Arrays, step: float) -> Iterator[Floats]:
         weight = coupling * np.exp(-step * _backed_up(arrays, (marginal * value).sum((2, 3))))
         ratio = np.divide(weight.sum(axis, keepdims=True), marginal, out=np.ones_like(value), where=marginal > 0)
         np.divide(np.log(ratio), -step, out=value)
-        coupling *= np.exp(-step * _backed_up(arrays, (marginal * value).sum((2, 3))))
-        coupling *= _quotient(marginal, coupling.sum(axis, keepdims=True))
+        coupling = coupling * np.exp(-step * _backed_up(arrays, (marginal * value).sum((2, 3))))
+        coupling = coupling * _quotient(marginal, coupling.sum(axis, keepdims=True))
         yield coupling
 
 
@@ -92,8 +91,8 @@ def _spi(arrays: Arrays, step: float) -> Iterator[Floats]:
         k += 1
         marginal, axis = arrays.side(k)
         value = arrays.cost[:, :, 0, 0] + arrays.discount * (rounded(coupling, arrays) * value).sum((2, 3))
-        coupling *= np.exp(-step * _backed_up(arrays, value))
-        coupling *= _quotient(marginal, coupling.sum(axis, keepdims=True))
+        coupling = coupling * np.exp(-step * _backed_up(arrays, value))
+        coupling = coupling * _quotient(marginal, coupling.sum(axis, keepdims=True))
         yield coupling
 
 

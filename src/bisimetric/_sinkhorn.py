@@ -48,7 +48,8 @@ class Factored:
     _centre_x: Floats | None = None  # references of the shared kernel
     _centre_y: Floats | None = None
     _drift: float = 0.0
-    _weights: Weights | None = None  # of the side that is not projected, until it changes
+    _weights: Weights | None = None  # of one side, for full supports
+    _weights_of_source: bool = False
 
     @classmethod
     def start(cls, bellman: Bellman, initial: str) -> Factored:
@@ -94,6 +95,7 @@ class Factored:
         np.rint(level, out=self.whole)
         np.subtract(level, self.whole, out=self.rest)
         self.total_step = sharpness
+        self._weights = None
         self._recentre(drift)
 
     def balance(self, by_source: bool) -> None:
@@ -140,6 +142,7 @@ class Factored:
     def evaluate(self, guess: Floats, target: float) -> Floats:
         """The value of the rounded couplings, V = c + γΠV, up to a residual of `target`."""
         bellman = self.bellman
+        self._weights = None  # memory for the vectors of the linear solver
         cost = bellman.scaled_cost().ravel()
         solved = _krylov.bicgstab(
             self._apply, cost, guess.ravel().copy(), rows=bellman.shape[0], target=max(target, self._floor())
@@ -173,13 +176,15 @@ class Factored:
     def _recentre(self, drift: float) -> None:
         """After a change: choose the references of the shared kernel again when Λ has moved by much."""
         n, m = self.bellman.shape
-        self._weights = None
         self._drift += drift
+        if n != m:
+            self._weights = None
         if self._centre_x is None or self._centre_y is None:
             self._centre_x, self._centre_y = np.zeros(n), np.zeros(m)
         elif self._drift < DRIFT:
             return
         self._drift = 0.0
+        self._weights = None
         kernels.sinkhorn.centres(
             self.bellman.source, self.bellman.target, self.scalings, self._centre_x, self._centre_y
         )
@@ -222,24 +227,30 @@ class Factored:
         if self._cells < (n * m) ** 2 or bellman.stop.size:
             self._in_blocks(general, n * m, unit=kernels.sinkhorn.CHUNK)
             return
-        new = self._weights is None
-        if self._weights is None:
-            self._weights = Weights(np.empty((n * m, m if by_source else n)), np.empty(n * m))
         weights, cost = self._weights, bellman.scaled_cost()
+        if weights is None or self._weights_of_source == by_source:
+            weights = Weights(np.empty((n * m, m if by_source else n)), np.full(n * m, kernels.dense.UNKNOWN))
+        self._weights = None  # while they change
+        own_centre = self._centre_x if by_source else self._centre_y
         out = None if commit else expected
         size = max(1, DENSE_BLOCK // (m * max(n, m)))  # source rows that fit the cache
 
         def work(i: int, j: int) -> None:
             for first in range(i * size * m, min(j * size, n) * m, size * m):
                 last = min(first + size * m, n * m)
-                if new and not kernels.dense.prepare(first, last, by_source, rows, centre, self.scalings, weights):
+                if weights.middle[first] == kernels.dense.UNKNOWN and not kernels.dense.prepare(
+                    first, last, by_source, rows, centre, self.scalings, weights
+                ):
                     weights.middle[first] = math.nan  # this block is left to the general kernel, now and next time
                 if math.isnan(weights.middle[first]) or not kernels.dense.project(
-                    first, last, by_source, step, cost, rows, shared, weights, self.scalings, out
+                    first, last, by_source, step, cost, rows, shared, weights, own_centre, self.scalings, out
                 ):
                     general(first, last)
+                    if commit:
+                        weights.middle[first] = kernels.dense.UNKNOWN
 
         self._in_blocks(work, -(-n // size))
+        self._weights, self._weights_of_source = weights, by_source if commit else not by_source
 
     @property
     def _cells(self) -> int:

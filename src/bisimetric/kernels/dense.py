@@ -2,8 +2,9 @@
 
 Scalings of consecutive pairs are then the rows of a matrix. Exponentials and logarithms are numpy's, the fastest there
 are, the product is that of the BLAS, and what lies between them is fused into one pass each. The weights, which are
-the probabilities times the exponentials of the side that stays, are kept for the other passes of a round. A block of
-which one pair does not fit the shared way is left to the general kernel.
+the probabilities times the exponentials of the side that stays, are kept for the other passes of a round, and a
+projection leaves those for the next one. A block of which one pair does not fit the shared way is left to the general
+kernel.
 """
 
 from __future__ import annotations
@@ -14,25 +15,24 @@ from bisimetric.kernels._compile import vector_kernel
 from bisimetric.kernels.elementary import highest, inner, lowest
 from bisimetric.kernels.layout import SMALLEST, SPAN
 
+UNKNOWN = np.inf  # as the first `middle` of a block: its weights are not computed yet
+
 
 @vector_kernel
 def relate(first, last, given, rest, centre, out, error, middle):
-    """out + error = given + centre + rest relative to the middle of a pair's range; the widest range."""
-    widest = 0.0
+    """out + error = given + centre + rest relative to that of the first state; how far any whole part is from it."""
+    furthest = 0.0
     for pair in range(first, last):
         row, row_rest, here, missed = given[pair], rest[pair], out[pair], error[pair - first]
-        for k in range(len(centre)):
-            here[k] = row[k] + centre[k]
-        low, high = lowest(here), highest(here)
-        widest = max(widest, high - low)
-        reference = np.rint(0.5 * (low + high))
+        reference = row[0] + centre[0]
         middle[pair] = reference
         for k in range(len(centre)):
-            whole = here[k] - reference
+            whole = (row[k] + centre[k]) - reference
+            furthest = max(furthest, abs(whole))
             total = whole + row_rest[k]
             missed[k] = (whole - total) + row_rest[k]
             here[k] = total
-    return widest
+    return furthest
 
 
 @vector_kernel
@@ -72,13 +72,27 @@ def expect(first, last, m, by_source, step, cost, P, Q, logs, middle, shift, min
         expected[x, y] = cost[x, y] - inner(probability, log) / step
 
 
+def turn(first, last, by_source, rows, sums, relative, given):
+    """The weights of the side just projected: its scalings are one over the sums, so no exponential is needed."""
+    m = len(rows[1].indptr) - 1
+    top = relative.max()
+    factor = np.exp(relative - top)
+    shape = (-1, m, len(factor))
+    if by_source:
+        probability = rows[0].data.reshape(-1, 1, len(factor))[first // m : last // m]
+    else:
+        probability = rows[1].data.reshape(shape)
+    np.divide(probability * factor, sums.reshape(shape), out=given.weights[first:last].reshape(shape))
+    np.subtract(top, given.middle[first:last], out=given.middle[first:last])
+
+
 def prepare(first, last, by_source, rows, centre, scalings, out):
     """The weights of the pairs first..last; False if one is out of range."""
     n, m = len(rows[0].indptr) - 1, len(rows[1].indptr) - 1
     given, rest = (scalings.b, scalings.b_rest) if by_source else (scalings.a, scalings.a_rest)
     error = np.empty((last - first, len(centre)))
     given, rest = given.reshape(n * m, -1), rest.reshape(n * m, -1)
-    if relate(first, last, given, rest, centre, out.weights, error, out.middle) > SPAN:
+    if relate(first, last, given, rest, centre, out.weights, error, out.middle) > 0.5 * SPAN:
         return False
     part = out.weights[first:last]
     np.exp(part, out=part)
@@ -86,17 +100,25 @@ def prepare(first, last, by_source, rows, centre, scalings, out):
     return True
 
 
-def project(first, last, by_source, step, cost, rows, shared, given, scalings, expected):
-    """The pairs first..last: own scalings are set, or `expected` if it is given. False if a pair is out of range."""
+def project(first, last, by_source, step, cost, rows, shared, given, centre, scalings, expected):
+    """The pairs first..last: own scalings are set, or `expected` if it is given. False if a pair is out of range.
+
+    When scalings are set, `given` becomes the weights of the own side, with references `centre`, if it can hold them.
+    """
     n, m = len(rows[0].indptr) - 1, len(rows[1].indptr) - 1
-    logs = given.weights[first:last] @ shared.factor
-    if logs.min() < SMALLEST:
+    sums = given.weights[first:last] @ shared.factor
+    if sums.min() < SMALLEST:
         return False
-    np.log(logs, out=logs)
     mine, rest = (scalings.a, scalings.a_rest) if by_source else (scalings.b, scalings.b_rest)
     mine, rest = mine.reshape(n * m, -1), rest.reshape(n * m, -1)
+    logs = np.log(sums, out=None if expected is None else sums)
     if expected is None:
         commit(first, last, logs, given.middle, shared.shift, mine, rest)
+        relative = centre - shared.shift
+        if n == m and relative.max() - relative.min() <= 0.5 * SPAN:
+            turn(first, last, by_source, rows, sums, relative, given)
+        else:
+            given.middle[first] = UNKNOWN
     else:
         expect(
             first, last, m, by_source, step, cost, rows[0], rows[1], logs, given.middle, shared.shift, mine, rest,
