@@ -169,9 +169,57 @@ class Factored:
                 self.scalings, self.whole, self.rest, sums,
             )  # fmt: skip
 
-        self._in_blocks(work, n)
+        if self._is_full():
+            self._in_blocks(self._by_products(work, vector, out, other, sums), n, unit=self._rows_at_once())
+        else:
+            self._in_blocks(work, n)
         product, square = np.add.reduce(sums, axis=0).tolist()
         return product, square
+
+    def _by_products(
+        self, general: Callable[[int, int], object], vector: Floats, out: Floats, other: Floats, sums: Floats
+    ) -> Callable[[int, int], None]:
+        """The same work on full supports; blocks that are out of range are left to `general`."""
+        bellman = self.bellman
+        n, m = bellman.shape
+        centres = self._centres()
+        relative = self.whole - centres[0][:, None] - centres[1]
+        top = float(relative.max())
+        kernel, size = np.exp(relative - top + self.rest), self._rows_at_once()
+        rows, value = (bellman.source, bellman.target), vector.reshape(n, m)
+
+        def work(begin: int, end: int) -> None:
+            for first in range(begin, end, size):
+                last = min(first + size, end)
+                mean = kernels.dense.rounded_mean(
+                    first * m, last * m, rows, centres, kernel, top, value, self.scalings
+                )
+                if mean is None:
+                    general(first, last)
+                    continue
+                result = value[first:last] - bellman.discount * mean.reshape(last - first, m)
+                out.reshape(n, m)[first:last] = result
+                sums[first:last, 0] = np.einsum("xy,xy->x", other.reshape(n, m)[first:last], result)
+                sums[first:last, 1] = np.einsum("xy,xy->x", result, result)
+
+        return work
+
+    def _is_full(self) -> bool:
+        """Whether all pairs have all successors, and are so many that matrix products pay."""
+        n, m = self.bellman.shape
+        return n * m >= DENSE_PAIRS and self._cells == (n * m) ** 2 and not self.bellman.stop.size
+
+    def _rows_at_once(self) -> int:
+        """Source rows of full supports that fit the cache."""
+        n, m = self.bellman.shape
+        return max(1, DENSE_BLOCK // (m * max(n, m)))
+
+    def _centres(self) -> tuple[Floats, Floats]:
+        if self._centre_x is None or self._centre_y is None:
+            self._recentre(0.0)
+        assert self._centre_x is not None
+        assert self._centre_y is not None
+        return self._centre_x, self._centre_y
 
     def _recentre(self, drift: float) -> None:
         """After a change: choose the references of the shared kernel again when Λ has moved by much."""
@@ -190,10 +238,7 @@ class Factored:
         )
 
     def _shared(self, by_source: bool, amount: float, expected: Floats, *, commit: bool) -> tuple[Shared, Floats]:
-        if self._centre_x is None or self._centre_y is None:
-            self._recentre(0.0)
-        centre = self._centre_y if by_source else self._centre_x
-        assert centre is not None
+        centre = self._centres()[1 if by_source else 0]
         n, m = self.bellman.shape
         shape = (m, n) if by_source else (n, m)
         shared = Shared(np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape[1]))
@@ -224,16 +269,16 @@ class Factored:
 
             self._in_blocks(row_by_row, n)
             return
-        if self._cells < (n * m) ** 2 or bellman.stop.size:
+        if not self._is_full():
             self._in_blocks(general, n * m, unit=kernels.sinkhorn.CHUNK)
             return
         weights, cost = self._weights, bellman.scaled_cost()
         if weights is None or self._weights_of_source == by_source:
             weights = Weights(np.empty((n * m, m if by_source else n)), np.full(n * m, kernels.dense.UNKNOWN))
         self._weights = None  # while they change
-        own_centre = self._centre_x if by_source else self._centre_y
+        own_centre = self._centres()[0 if by_source else 1]
         out = None if commit else expected
-        size = max(1, DENSE_BLOCK // (m * max(n, m)))  # source rows that fit the cache
+        size = self._rows_at_once()
 
         def work(i: int, j: int) -> None:
             for first in range(i * size * m, min(j * size, n) * m, size * m):

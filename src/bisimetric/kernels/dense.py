@@ -1,4 +1,4 @@
-"""Half projections where every state has all successors: the shared way of kernels/sinkhorn.py as matrix products.
+"""Where every state has all successors: the shared way of kernels/sinkhorn.py, and rounding, as matrix products.
 
 Scalings of consecutive pairs are then the rows of a matrix. Exponentials and logarithms are numpy's, the fastest there
 are, the product is that of the BLAS, and what lies between them is fused into one pass each. The weights, which are
@@ -125,3 +125,41 @@ def project(first, last, by_source, step, cost, rows, shared, given, centre, sca
             expected,
         )  # fmt: skip
     return True
+
+
+def rounded_mean(first, last, rows, centres, kernel, top, value, scalings):
+    """[pairs], <G, value> for the couplings F of the pairs first..last rounded to G; None if one is out of range.
+
+    F = diag(A) kernel diag(B), so what Algorithm 3 needs (see kernels/rounding.py) are products with vectors. Of
+    `kernel` = exp(Λ - centres - top) entries below e^-708 are lost, at most e^-108 where A and B are at most e^300.
+    """
+    n, m = value.shape
+    p = np.repeat(rows[0].data.reshape(n, n)[first // m : last // m], m, axis=0)
+    q = np.tile(rows[1].data.reshape(m, m), ((last - first) // m, 1))
+    a, b = scalings.a.reshape(n * m, n)[first:last] + centres[0], scalings.b.reshape(n * m, m)[first:last] + centres[1]
+    high_a, high_b = a.max(axis=1), b.max(axis=1)
+    half = np.rint(0.5 * (high_a - high_b - top))
+    if (high_a - half).max() > 0.5 * SPAN or (high_b + half + top).max() > 0.5 * SPAN:
+        return None
+    a -= half[:, None]
+    b += (half + top)[:, None]
+    for exponent, rest, probability in ((a, scalings.a_rest, p), (b, scalings.b_rest, q)):
+        exponent += rest.reshape(n * m, -1)[first:last]
+        np.exp(exponent, out=exponent)
+        exponent *= probability
+    _shrink(a, b @ kernel.T, p)
+    column = a @ kernel
+    _shrink(b, column, q)
+    left = np.maximum(p - a * (b @ kernel.T), 0.0)
+    right = np.maximum(q - b * column, 0.0)
+    lacking = right.sum(axis=1)
+    spread = np.einsum("ki,ki->k", left, right @ value.T)
+    np.divide(spread, lacking, out=spread, where=lacking > 0.0)
+    mean = np.einsum("ki,ki->k", a, b @ (kernel * value).T) + spread
+    return mean if np.isfinite(mean).all() else None
+
+
+def _shrink(weights, products, limit):
+    """Where weights·products exceed the limit, make them equal to it."""
+    total = weights * products
+    weights *= np.divide(limit, total, out=np.ones_like(total), where=total > limit)
