@@ -72,18 +72,18 @@ def expect(first, last, m, by_source, step, cost, P, Q, logs, middle, shift, min
         expected[x, y] = cost[x, y] - inner(probability, log) / step
 
 
-def turn(first, last, by_source, rows, sums, relative, given):
+@vector_kernel
+def turn(first, last, m, by_source, P, Q, sums, factor, top, weights, middle):
     """The weights of the side just projected: its scalings are one over the sums, so no exponential is needed."""
-    m = len(rows[1].indptr) - 1
-    top = relative.max()
-    factor = np.exp(relative - top)
-    shape = (-1, m, len(factor))
-    if by_source:
-        probability = rows[0].data.reshape(-1, 1, len(factor))[first // m : last // m]
-    else:
-        probability = rows[1].data.reshape(shape)
-    np.divide(probability * factor, sums.reshape(shape), out=given.weights[first:last].reshape(shape))
-    np.subtract(top, given.middle[first:last], out=given.middle[first:last])
+    for pair in range(first, last):
+        x = pair // m
+        here, total = weights[pair], sums[pair - first]
+        at = (x if by_source else pair - x * m) * len(here)
+        probability = P.data[at : at + len(here)] if by_source else Q.data[at : at + len(here)]
+        for k in range(len(here)):
+            # The operator would look for zeros to raise an error, one number at a time.
+            here[k] = np.divide(probability[k] * factor[k], total[k])
+        middle[pair] = top - middle[pair]
 
 
 def prepare(first, last, by_source, rows, centre, scalings, out):
@@ -116,7 +116,9 @@ def project(first, last, by_source, step, cost, rows, shared, given, centre, sca
         commit(first, last, logs, given.middle, shared.shift, mine, rest)
         relative = centre - shared.shift
         if n == m and relative.max() - relative.min() <= 0.5 * SPAN:
-            turn(first, last, by_source, rows, sums, relative, given)
+            top = relative.max()
+            factor = np.exp(relative - top)
+            turn(first, last, m, by_source, rows[0], rows[1], sums, factor, top, given.weights, given.middle)
         else:
             given.middle[first] = UNKNOWN
     else:
