@@ -1,7 +1,7 @@
 """Sinkhorn value and policy iteration: a round against plain NumPy on [n, m, n, m] arrays, and the memory of a run.
 
 Both sides run the same iterates with a constant step; how far the couplings are apart after some rounds is part of a
-row. Our round is the mean over a whole run, without the looks of the checker, which plain NumPy does not have.
+row. Our round is a mean over a run, without the looks of the checker, which plain NumPy does not have.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from benchmarks.tables import Row, Table, digits
 
 DISCOUNT = 0.95
 STEP = 1.0  # η; the largest cost of every instance is 1
-ROUNDS = 750  # of our run
+ROUNDS = 250  # of our run
 COMPARED = 20  # rounds after which the couplings are compared
 AGREEMENT = 1e-9  # by which they may differ
-PLAIN_SECONDS = 0.1  # CPU seconds of plain rounds at least, in each of
-REPEATS = 3
+PLAIN_SECONDS = 0.1  # CPU seconds of plain rounds at least
+REPEATS = 5  # by turns; the medians count
 MEMORY_TARGET = 3.0  # times nm(n + m) doubles, beyond the inputs
 TARGETS = {"paper-40": 50, "dense-30": 30, "dense-50": 60}
 INSTANCES = ("paper-40", "dense-20", "dense-30", "dense-40", "dense-50")
@@ -60,8 +60,13 @@ def round_task(method: str, instance: str, discount: float) -> Row:
     for _ in islice(our_rounds(method, problem("dense-12", discount)), 4):
         pass
     apart = {peer: difference(method, peer, question, COMPARED) for peer in PEERS[method]}
-    ours = _seconds_a_round(lambda: our_rounds(method, question), ROUNDS, 1)
-    theirs = {peer: _plain_seconds(peer, question) for peer in PEERS[method]}
+    batch = {peer: max(2, int(PLAIN_SECONDS / _plain_seconds(peer, question, 2))) for peer in PEERS[method]}
+    turns: dict[str, list[float]] = {name: [] for name in ("ours", *PEERS[method])}
+    for _ in range(REPEATS):
+        turns["ours"].append(_seconds_a_round(our_rounds(method, question), ROUNDS))
+        for peer in PEERS[method]:
+            turns[peer].append(_plain_seconds(peer, question, batch[peer]))
+    ours, theirs = median(turns["ours"]), {peer: median(turns[peer]) for peer in PEERS[method]}
     return {
         "ours_s": ours,
         "plain_s": theirs,
@@ -111,22 +116,17 @@ def difference(method: str, peer: str, question: bm.Problem, rounds: int, step: 
     return float(np.abs(cells.weight - (np.exp(there) if peer == "svi-log" else there)).max())
 
 
-def _plain_seconds(peer: str, question: bm.Problem) -> float:
-    once = _seconds_a_round(lambda: plain.rounds(peer, question, STEP), 2, 1)
-    return _seconds_a_round(lambda: plain.rounds(peer, question, STEP), max(2, int(PLAIN_SECONDS / once)), REPEATS)
+def _plain_seconds(peer: str, question: bm.Problem, rounds: int) -> float:
+    return _seconds_a_round(plain.rounds(peer, question, STEP), rounds)
 
 
-def _seconds_a_round(start: Callable[[], Iterator[Any]], rounds: int, repeats: int) -> float:
+def _seconds_a_round(running: Iterator[Any], rounds: int) -> float:
     """CPU seconds; the first round, in which arrays are made, is left out."""
-    seconds = []
-    for _ in range(repeats):
-        running = start()
-        next(running)
-        began = time.process_time()
-        for _ in islice(running, rounds):
-            pass
-        seconds.append((time.process_time() - began) / rounds)
-    return median(seconds)
+    next(running)
+    began = time.process_time()
+    for _ in islice(running, rounds):
+        pass
+    return (time.process_time() - began) / rounds
 
 
 def _cell(found: dict[str, float], peer: str, unit: float = 1.0) -> str:
