@@ -7,6 +7,9 @@ python -m benchmarks kernels        policy evaluation against memory bandwidth; 
 python -m benchmarks memory         bytes a pair
 python -m benchmarks threads        one and two threads
 python -m benchmarks first-call     with an empty and with a full kernel cache
+python -m benchmarks sinkhorn       a round of the Sinkhorn solvers against plain NumPy; their memory
+python -m benchmarks tuning         error against rounds, by step size and other options
+python -m benchmarks solvers        all solvers: CPU seconds to an error; a Sinkhorn start for the exact one
 python -m benchmarks against-prototype --prototype FOLDER
 """
 
@@ -23,12 +26,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import comparison, exact, scaling
+from benchmarks import comparison, exact, scaling, sinkhorn, solvers, tuning
 from benchmarks.tables import Row, Table, plain
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("bisimetric", "numba", "numpy", "scipy", "highspy", "POT")
-NAMES = ("peers", "scaling", "kernels", "memory", "threads", "first-call")
+NAMES = ("peers", "scaling", "kernels", "memory", "threads", "first-call", "sinkhorn", "tuning", "solvers")
+TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
+    "scaling": scaling.tables,
+    "kernels": lambda rows: [scaling.kernel_table(rows)],
+    "sinkhorn": sinkhorn.tables,
+    "tuning": tuning.tables,
+    "solvers": solvers.tables,
+}
 SEEDS, TIMEOUT = 3, 60.0
 QUICK_SEEDS, QUICK_TIMEOUT = 1, 10.0
 
@@ -76,6 +86,19 @@ def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
         settings |= {"discount": scaling.DISCOUNT, "tol": scaling.TOL}
         instances = scaling.QUICK_KERNEL_INSTANCES if options.quick else scaling.KERNEL_INSTANCES
         rows = scaling.measure_kernels(instances, _progress)
+    elif name == "sinkhorn":
+        settings |= {"discount": sinkhorn.DISCOUNT, "step": sinkhorn.STEP}
+        instances = sinkhorn.QUICK_INSTANCES if options.quick else sinkhorn.INSTANCES
+        memory = sinkhorn.QUICK_MEMORY_INSTANCES if options.quick else sinkhorn.MEMORY_INSTANCES
+        rows = sinkhorn.measure(instances, memory, _progress)
+    elif name == "tuning":
+        settings |= {"discount": tuning.DISCOUNT}
+        names = tuning.QUICK_SETTINGS if options.quick else tuple(tuning.SETTINGS)
+        rows = tuning.measure(names, tuning.QUICK_LOOKS if options.quick else tuning.LOOKS, _progress)
+    elif name == "solvers":
+        settings |= {"discount": solvers.DISCOUNT}
+        instances = solvers.QUICK_INSTANCES if options.quick else solvers.INSTANCES
+        rows = solvers.measure(instances, solvers.QUICK_STARTS if options.quick else solvers.STARTS, _progress)
     elif name == "against-prototype":
         rows = exact.against_prototype(options.prototype)
     else:
@@ -99,22 +122,19 @@ def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
 def show(record: dict[str, Any], folder: Path) -> None:
     """Print the tables of a record, write them as Markdown, and plot it if there is a plot."""
     name, rows = record["benchmark"], record["rows"]
-    made: Iterable[Table] = [plain(name, rows)] if name not in ("peers", "scaling", "kernels") else []
     if name == "peers":
         made = list(comparison.tables(rows, record["settings"]["timeout_cpu_s"]))
-    elif name == "scaling":
-        made = list(scaling.tables(rows))
-    elif name == "kernels":
-        made = [scaling.kernel_table(rows)]
+    else:
+        made = list(TABLES[name](rows)) if name in TABLES else [plain(name, rows)]
     print("\n\n".join(table.text() for table in made), end="\n\n")
     (folder / f"{name}.md").write_text("\n\n".join(table.markdown() for table in made) + "\n")
-    if name in ("peers", "scaling"):
+    if name in ("peers", "scaling", "tuning"):
         from benchmarks import plots
 
         if name == "peers":
             plots.peers(rows, record["settings"]["timeout_cpu_s"], folder / "peers.png")
         else:
-            plots.by_size(rows, folder / "scaling.png")
+            (plots.by_size if name == "scaling" else plots.curves)(rows, folder / f"{name}.png")
 
 
 def _progress(line: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import comparison, scaling
+from benchmarks import comparison, scaling, tuning
 from benchmarks.tables import Row
 
 # Okabe & Ito 2008: told apart by colour-blind readers too; markers differ as well.
@@ -99,6 +99,62 @@ def by_size(rows: Sequence[Row], path: Path) -> None:
     right.set_ylabel("peak bytes a pair")
     left.set_title(f"4-rooms, γ = {scaling.DISCOUNT}, relative gap {scaling.TOL:g}", loc="left", fontsize=11)
     right.set_title("memory of the solve", loc="left", fontsize=11)
+    figure.savefig(path, dpi=DPI)
+    plt.close(figure)
+
+
+STEP_LOOKS = {  # a colour for each kind of schedule, a marker for each size
+    "η = 0.1": ("#56B4E9", "v", "-"),
+    "η = 1": ("#0072B2", "o", "-"),
+    "η = 10": ("#56B4E9", "^", "-"),
+    "η = 100": ("#56B4E9", "s", "-"),
+    "η = 1/√k": ("#E69F00", "v", "-"),
+    "η = 10/√k": ("#D55E00", "o", "-"),
+    "η = 100/√k": ("#E69F00", "s", "-"),
+    "auto": ("#000000", "*", "-"),
+}
+OTHER_LOOKS = {
+    "η = 1": ("#0072B2", "o", "-"),
+    "SPI, η = 1": ("#56B4E9", "o", "--"),
+    "auto": ("#000000", "*", "-"),
+    "auto, m = 2": ("#009E73", "v", "-"),
+    "auto, m = 5": ("#009E73", "^", "-"),
+    "auto, 2 extra projections": ("#E69F00", "s", "-"),
+    "SPI, auto": ("#CC79A7", "*", "--"),
+}
+
+
+def curves(rows: Sequence[Row], path: Path) -> None:
+    """Error against rounds: step sizes above, the other options below."""
+    plt = _pyplot()
+    names = {"paper-40": "4-rooms p1–p0, 40 states", "dense-20": "dense random chains, 20 states"}
+    figure, panels = plt.subplots(2, 2, figsize=(WIDTH, 7.6), layout="constrained", sharex=True, sharey="col")
+    for column, instance in enumerate(tuning.INSTANCES):
+        found = {row["setting"]: row for row in rows if row["instance"] == instance}
+        goal = found[tuning.BASELINE]["error"][-1]
+        for line, looks in enumerate((STEP_LOOKS, OTHER_LOOKS)):
+            axes = panels[line, column]
+            for name, (colour, marker, style) in looks.items():
+                if name not in found:
+                    continue
+                strong = name == tuning.DEFAULT
+                axes.plot(
+                    found[name]["rounds"], found[name]["error"], label=name, color=colour, marker=marker,
+                    linestyle=style, markersize=8 if strong else 5, linewidth=2.2 if strong else 1.2,
+                    zorder=3 if strong else 2,
+                )  # fmt: skip
+            axes.plot([tuning.FIFTH, tuning.LAST], [goal, goal / 2], "P", color="#CC0000", markersize=8, zorder=4,
+                      linestyle="", label="auto must be below")  # fmt: skip
+            axes.set(xscale="log", yscale="log")
+            axes.grid(which="both", color="0.9", linewidth=0.6)
+            if line == 0:
+                axes.set_title(f"{names[instance]}, γ = {tuning.DISCOUNT}", loc="left", fontsize=11)
+            else:
+                axes.set_xlabel("rounds (half projections)")
+            if column == 0:
+                axes.set_ylabel("error of the last iterate: max(V^π − V*) / max V*")
+            else:
+                axes.legend(frameon=False, fontsize=8.5, loc="lower left")
     figure.savefig(path, dpi=DPI)
     plt.close(figure)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import bisimetric as bm
-from benchmarks import bandwidth, peers
+from benchmarks import bandwidth, peers, sinkhorn, solvers
 from benchmarks.instances import problem
 from benchmarks.measure import limits, peak_bytes, resident_bytes, timed
 from benchmarks.tables import Row
@@ -115,6 +115,10 @@ TASKS: dict[str, Callable[..., Row]] = {
     "ours": ours,
     "method": method,
     "prototype": prototype,
+    "sinkhorn-round": sinkhorn.round_task,
+    "sinkhorn-memory": sinkhorn.memory_task,
+    "sinkhorn-start": solvers.start_task,
+    "solver": solvers.solver_task,
 }
 
 if __name__ == "__main__":

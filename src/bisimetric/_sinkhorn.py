@@ -29,7 +29,7 @@ from bisimetric.kernels.layout import Cells, Rows, Scalings, Shared, Weights
 ONE_CALL = 2**22  # cells of all pairs up to which a kernel is called once; beyond, in blocks that Ctrl-C can part
 DENSE_FROM = 0.1  # share of cells on the supports from which a matrix product pays
 DENSE_PAIRS = 64  # pairs from which it does
-DENSE_BLOCK = 2**14  # scalings that a block of full supports works on at a time
+DENSE_BLOCK = 2**15  # scalings that a block of full supports works on at a time
 DRIFT = 100.0  # that Λ may have moved before the references of the shared kernel are chosen again
 INITIAL = ("independent", "uniform")
 Result = TypeVar("Result")
@@ -48,7 +48,8 @@ class Factored:
     _centre_x: Floats | None = None  # references of the shared kernel
     _centre_y: Floats | None = None
     _drift: float = 0.0
-    _weights: Weights | None = None  # of the side that is not projected, until it changes
+    _weights: Weights | None = None  # of one side, for full supports
+    _weights_of_source: bool = False
 
     @classmethod
     def start(cls, bellman: Bellman, initial: str) -> Factored:
@@ -94,6 +95,7 @@ class Factored:
         np.rint(level, out=self.whole)
         np.subtract(level, self.whole, out=self.rest)
         self.total_step = sharpness
+        self._weights = None
         self._recentre(drift)
 
     def balance(self, by_source: bool) -> None:
@@ -140,6 +142,7 @@ class Factored:
     def evaluate(self, guess: Floats, target: float) -> Floats:
         """The value of the rounded couplings, V = c + γΠV, up to a residual of `target`."""
         bellman = self.bellman
+        self._weights = None  # memory for the vectors of the linear solver
         cost = bellman.scaled_cost().ravel()
         solved = _krylov.bicgstab(
             self._apply, cost, guess.ravel().copy(), rows=bellman.shape[0], target=max(target, self._floor())
@@ -166,29 +169,76 @@ class Factored:
                 self.scalings, self.whole, self.rest, sums,
             )  # fmt: skip
 
-        self._in_blocks(work, n)
+        if self._is_full():
+            self._in_blocks(self._by_products(work, vector, out, other, sums), n, unit=self._rows_at_once())
+        else:
+            self._in_blocks(work, n)
         product, square = np.add.reduce(sums, axis=0).tolist()
         return product, square
+
+    def _by_products(
+        self, general: Callable[[int, int], object], vector: Floats, out: Floats, other: Floats, sums: Floats
+    ) -> Callable[[int, int], None]:
+        """The same work on full supports; blocks that are out of range are left to `general`."""
+        bellman = self.bellman
+        n, m = bellman.shape
+        centres = self._centres()
+        relative = self.whole - centres[0][:, None] - centres[1]
+        top = float(relative.max())
+        kernel, size = np.exp(relative - top + self.rest), self._rows_at_once()
+        rows, value = (bellman.source, bellman.target), vector.reshape(n, m)
+
+        def work(begin: int, end: int) -> None:
+            for first in range(begin, end, size):
+                last = min(first + size, end)
+                mean = kernels.dense.rounded_mean(
+                    first * m, last * m, rows, centres, kernel, top, value, self.scalings
+                )
+                if mean is None:
+                    general(first, last)
+                    continue
+                result = value[first:last] - bellman.discount * mean.reshape(last - first, m)
+                out.reshape(n, m)[first:last] = result
+                sums[first:last, 0] = np.einsum("xy,xy->x", other.reshape(n, m)[first:last], result)
+                sums[first:last, 1] = np.einsum("xy,xy->x", result, result)
+
+        return work
+
+    def _is_full(self) -> bool:
+        """Whether all pairs have all successors, and are so many that matrix products pay."""
+        n, m = self.bellman.shape
+        return n * m >= DENSE_PAIRS and self._cells == (n * m) ** 2 and not self.bellman.stop.size
+
+    def _rows_at_once(self) -> int:
+        """Source rows of full supports that fit the cache."""
+        n, m = self.bellman.shape
+        return max(1, DENSE_BLOCK // (m * max(n, m)))
+
+    def _centres(self) -> tuple[Floats, Floats]:
+        if self._centre_x is None or self._centre_y is None:
+            self._recentre(0.0)
+        assert self._centre_x is not None
+        assert self._centre_y is not None
+        return self._centre_x, self._centre_y
 
     def _recentre(self, drift: float) -> None:
         """After a change: choose the references of the shared kernel again when Λ has moved by much."""
         n, m = self.bellman.shape
-        self._weights = None
         self._drift += drift
+        if n != m:
+            self._weights = None
         if self._centre_x is None or self._centre_y is None:
             self._centre_x, self._centre_y = np.zeros(n), np.zeros(m)
         elif self._drift < DRIFT:
             return
         self._drift = 0.0
+        self._weights = None
         kernels.sinkhorn.centres(
             self.bellman.source, self.bellman.target, self.scalings, self._centre_x, self._centre_y
         )
 
     def _shared(self, by_source: bool, amount: float, expected: Floats, *, commit: bool) -> tuple[Shared, Floats]:
-        if self._centre_x is None or self._centre_y is None:
-            self._recentre(0.0)
-        centre = self._centre_y if by_source else self._centre_x
-        assert centre is not None
+        centre = self._centres()[1 if by_source else 0]
         n, m = self.bellman.shape
         shape = (m, n) if by_source else (n, m)
         shared = Shared(np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape[1]))
@@ -209,27 +259,43 @@ class Factored:
                 centre, self.scalings, expected,
             )  # fmt: skip
 
-        if not dense or self._cells < (n * m) ** 2 or bellman.stop.size:
+        if not dense:
+
+            def row_by_row(first: int, last: int) -> None:
+                kernels.sparse.project(
+                    first, last, by_source, commit, step, bellman.cost, bellman.scale, bellman.stop, *rows, shared,
+                    centre, self.scalings, expected,
+                )  # fmt: skip
+
+            self._in_blocks(row_by_row, n)
+            return
+        if not self._is_full():
             self._in_blocks(general, n * m, unit=kernels.sinkhorn.CHUNK)
             return
-        new = self._weights is None
-        if self._weights is None:
-            self._weights = Weights(np.empty((n * m, m if by_source else n)), np.empty(n * m))
         weights, cost = self._weights, bellman.scaled_cost()
+        if weights is None or self._weights_of_source == by_source:
+            weights = Weights(np.empty((n * m, m if by_source else n)), np.full(n * m, kernels.dense.UNKNOWN))
+        self._weights = None  # while they change
+        own_centre = self._centres()[0 if by_source else 1]
         out = None if commit else expected
-        size = max(1, DENSE_BLOCK // (m * max(n, m)))  # source rows that fit the cache
+        size = self._rows_at_once()
 
         def work(i: int, j: int) -> None:
             for first in range(i * size * m, min(j * size, n) * m, size * m):
                 last = min(first + size * m, n * m)
-                if new and not kernels.dense.prepare(first, last, by_source, rows, centre, self.scalings, weights):
+                if weights.middle[first] == kernels.dense.UNKNOWN and not kernels.dense.prepare(
+                    first, last, by_source, rows, centre, self.scalings, weights
+                ):
                     weights.middle[first] = math.nan  # this block is left to the general kernel, now and next time
                 if math.isnan(weights.middle[first]) or not kernels.dense.project(
-                    first, last, by_source, step, cost, rows, shared, weights, self.scalings, out
+                    first, last, by_source, step, cost, rows, shared, weights, own_centre, self.scalings, out
                 ):
                     general(first, last)
+                    if commit:
+                        weights.middle[first] = kernels.dense.UNKNOWN
 
         self._in_blocks(work, -(-n // size))
+        self._weights, self._weights_of_source = weights, by_source if commit else not by_source
 
     @property
     def _cells(self) -> int:

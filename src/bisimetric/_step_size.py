@@ -1,7 +1,10 @@
 """Step sizes of mirror descent: a constant η, η₀/√k, or what a theorem prescribes.
 
-η has the unit of one over a cost: η·c is what is exponentiated. "auto" is a schedule relative to the largest cost, so
-that answers scale with the cost.
+η has the unit of one over a cost: η·c is what is exponentiated. "auto" is relative to the span of the value that it
+multiplies, so that answers scale with the cost: in round k no exponent moves by more than AUTO_FIRST/k^AUTO_DECAY.
+After k rounds the entropy still costs about one over the sum of all steps, k^(p-1), and what the last step moved is
+spread over marginals that take the longer to settle the larger that sum is, k^(-p)·k^(1-p); the two balance at p = 2/3.
+`python -m benchmarks tuning` shows the curves that the constants were chosen from.
 
 References: Calo et al. 2024, Theorem 2 (`thm:main`) and Appendix D (`thm:main2`).
 """
@@ -15,9 +18,9 @@ from typing import NamedTuple
 
 from bisimetric._errors import InvalidOption
 
-AUTO_FIRST = (
-    2.0  # η·max(c) of the first round of "auto", which decays like 1/√k; larger ones leave marginals further off
-)
+AUTO_FIRST = 12.0  # by which "auto" may move an exponent in the first round
+AUTO_DECAY = 2.0 / 3.0
+AUTO_LEAST_SPAN = 1e-6  # of the value, relative to the largest cost: below, differences are taken as this large
 LARGEST_ROUNDS = 10_000_000  # that a theorem may ask for; beyond, the answer would be waited for in vain
 
 
@@ -87,11 +90,21 @@ StepSize = float | str | Decaying | FromTheorem
 
 
 class Plan(NamedTuple):
-    """The step of round k, in the units of the cost, and how many rounds to run."""
+    """The step of round k, in the units of one over a cost, and how many rounds to run.
+
+    With a `least_span`, in the units of the cost, steps are numbers to be divided by the span of the value instead.
+    """
 
     step: Callable[[int], float]
     rounds: int
     constant: bool = False
+    least_span: float = 0.0
+
+    def scaled(self, k: int, span: float, scale: float) -> float:
+        """The step of round k where costs are multiplied by `scale` and the value has this span."""
+        if self.least_span > 0.0:
+            return self.step(k) / max(span, self.least_span * scale)
+        return self.step(k) / scale
 
 
 def checked(step_size: object) -> None:
@@ -110,10 +123,10 @@ def plan(
     rounds: int | None,
     default_rounds: int,
     theorem: Theorem,
-    problem: tuple[float, float, tuple[int, int]],
+    problem: tuple[float, float, float, tuple[int, int]],
 ) -> Plan:
-    """What to do for a problem with this largest cost, discount and shape."""
-    largest, discount, (n, m) = problem
+    """What to do for a problem with this smallest and largest cost, discount and shape."""
+    smallest, largest, discount, (n, m) = problem
     if isinstance(step_size, FromTheorem):
         log = math.log(max(n * m, 2))
         needed = theorem.factor * (largest / step_size.epsilon) ** 2 * log / (1.0 - discount) ** theorem.power
@@ -127,7 +140,8 @@ def plan(
         return Plan(lambda _: step, total, constant=True)
     total = default_rounds if rounds is None else rounds
     if step_size == "auto":
-        return Plan(lambda k: AUTO_FIRST / (largest * math.sqrt(k)), total)
+        least_span = max(largest - smallest, AUTO_LEAST_SPAN * largest)
+        return Plan(lambda k: AUTO_FIRST / k**AUTO_DECAY, total, least_span=least_span)
     if isinstance(step_size, Decaying):
         return Plan(step_size, total)
     constant = float(step_size)

@@ -164,3 +164,50 @@ def test_cells_of_unrounded_couplings():
     kernels.rounding.rounded(0, 12, *rows, state.scalings, state.whole, state.rest, False, cells)
     log = log_couplings(state)
     assert cells.weight.sum() == pytest.approx(np.exp(log).sum().astype(float))
+
+
+@pytest.mark.parametrize("step", [1.0, 1e3])
+@pytest.mark.parametrize("sizes", [(9, 8), (8, 8)])
+def test_rounding_by_products(sizes, step, monkeypatch):
+    """On full supports the rounded couplings act as those that are computed cell by cell, in every round."""
+    problem = problem_of(*sizes)
+    bellman = Bellman.of(problem)
+    state = Factored.start(bellman, "independent")
+    vector = np.random.default_rng(2).random(problem.shape)
+    expected = np.zeros(problem.shape)
+    for k in range(30):
+        by_products = state.backed_up(vector)
+        with monkeypatch.context() as patched:
+            patched.setattr(Factored, "_is_full", lambda self: False)
+            cell_by_cell = state.backed_up(vector)
+        np.testing.assert_allclose(by_products, cell_by_cell, rtol=0, atol=1e-14)
+        expected = state.probe(k % 2 == 0, step, expected)
+        state.project(k % 2 == 0, step, expected)
+
+
+def test_rounding_out_of_range():
+    """Scalings that no product can take are left to the other kernel: the answer is a mean of the vector all the same."""
+    problem = problem_of(8, 8)
+    state = Factored.start(Bellman.of(problem), "independent")
+    state.project(True, 1.0, problem.cost.copy())
+    state.scalings.a[:] += 2000.0
+    state.scalings.b[::2] -= 4000.0
+    backed_up = state.backed_up(np.ones(problem.shape)) - state.bellman.scaled_cost()
+    np.testing.assert_allclose(backed_up, problem.discount, rtol=1e-12)
+
+
+@pytest.mark.parametrize("projections", [3, 4])
+def test_weights_follow_their_side(projections):
+    """The same side twice, or the other one: weights that were left for a projection are used for no other."""
+    problem = problem_of(9, 9)
+    values = []
+    for fresh in (False, True):
+        state = Factored.start(Bellman.of(problem), "independent")
+        for _ in range(2):
+            for k in range(projections):
+                state.balance(k % 2 == 0)
+                if fresh:
+                    state._weights = None
+            state.project(True, 1.0, problem.cost.copy())
+        values.append(log_couplings(state).astype(float))
+    np.testing.assert_allclose(*values, rtol=0, atol=1e-13)

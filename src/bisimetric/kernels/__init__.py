@@ -13,7 +13,7 @@ from types import ModuleType
 
 _MODULES = (
     "transport", "evaluation", "krylov", "listing", "check", "refinement", "lifting",
-    "dense", "elementary", "sinkhorn", "rounding",
+    "dense", "elementary", "sinkhorn", "sparse", "rounding",
 )  # fmt: skip
 
 

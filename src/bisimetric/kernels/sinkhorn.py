@@ -213,7 +213,7 @@ def project(first, last, by_source, commit, dense, step, cost, scale, stop, P, Q
                 probability = other_rows.data[other_at[r] : other_at[r] + other_size[r]]
                 given = other_whole[other_scaling[r] : other_scaling[r] + other_size[r]]
                 given_rest = other_rest[other_scaling[r] : other_scaling[r] + other_size[r]]
-                _own_way(probability, others_here, given, given_rest, states, shared, whole, total, top)
+                own_way(probability, others_here, given, given_rest, states, shared, whole, total, top)
             filled += size
         log_all(filled, sums, logs, scratch)
         filled = 0
@@ -241,7 +241,7 @@ def project(first, last, by_source, commit, dense, step, cost, scale, stop, P, Q
 
 
 @vector_kernel
-def _own_way(probability, others, given, given_rest, states, shared, exponent, total, top):
+def own_way(probability, others, given, given_rest, states, shared, exponent, total, top):
     """total and top with Σ_k probability·exp(given + Λ) = total·exp(top) for each own state, top the largest term."""
     for i in range(len(states)):
         highest_here = -HUGE

@@ -82,7 +82,7 @@ class Alternating(Solver[Round]):
     default_max_steps: ClassVar[int] = _step_size.LARGEST_ROUNDS
     theorem: ClassVar[Theorem]
 
-    step_size: StepSize = "auto"  # η: a number, Decaying(η₀), FromTheorem(ε), or "auto" relative to the largest cost
+    step_size: StepSize = "auto"  # η: a number, Decaying(η₀), FromTheorem(ε), or "auto" relative to the value's span
     inner_steps: int | float = 1  # operator applications a round; a number below 1 is a tolerance, relative to max c
     initial: str = "independent"  # or "uniform" on the supports
     output: str = "last"  # or "average"
@@ -106,11 +106,11 @@ class Alternating(Solver[Round]):
             raise InvalidOption("rounds are set by FromTheorem(epsilon); leave rounds=None")
 
     def init(self, bellman: Bellman, value: Floats | None) -> Round:
-        largest = float(bellman.cost.max())
+        costs = float(bellman.cost.min()), float(bellman.cost.max())
         plan = _step_size.plan(
-            self.step_size, self.rounds, DEFAULT_ROUNDS, self.theorem, (largest, bellman.discount, bellman.shape)
+            self.step_size, self.rounds, DEFAULT_ROUNDS, self.theorem, (*costs, bellman.discount, bellman.shape)
         )
-        steepest = plan.step(1) / bellman.scale
+        steepest = plan.scaled(1, 0.0, bellman.scale)
         if not largest_exponent(bellman, steepest * plan.rounds) <= LARGEST_EXPONENT:
             raise InvalidOption(
                 f"step_size {plan.step(1):g} times {plan.rounds} rounds times the largest distance leaves the range of "
@@ -131,10 +131,11 @@ class Alternating(Solver[Round]):
     def step(self, bellman: Bellman, iterate: Round) -> Round:
         k = iterate.k + 1
         by_source = k % 2 == 1
-        state, step = iterate.factored, iterate.plan.step(k) / bellman.scale
+        before = iterate.expected[0 if by_source else 1]
+        state, step = iterate.factored, iterate.plan.scaled(k, float(np.ptp(before)), bellman.scale)
         if iterate.average is not None:  # of π_1, …, π_K
             iterate.average.add(state, rounded=self._averages_rounded())
-        expected = self._expect(state, by_source, step, iterate.expected[0 if by_source else 1])
+        expected = self._expect(state, by_source, step, before)
         state.project(by_source, step, expected)
         both = (expected, iterate.expected[1]) if by_source else (iterate.expected[0], expected)
         return replace(iterate, k=k, expected=both)
