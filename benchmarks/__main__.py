@@ -21,7 +21,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,7 @@ def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
     settings: dict[str, Any] = {"quick": options.quick}
     began = time.perf_counter()
     rows: list[Row]
+    instances: Sequence[str]
     if name == "peers":
         settings |= {"seeds": options.seeds, "timeout_cpu_s": options.timeout, "memory_bytes": comparison.MEMORY}
         settings |= {"discount": comparison.DISCOUNT, "tol": comparison.TOL, "wrong_above": comparison.WRONG}

@@ -1,8 +1,8 @@
 """The paper's two methods as a script for a paper has them: NumPy, couplings as [n, m, n, m] arrays, a loop.
 
 Vectorised, with no thought about structure: what the factored form is compared with. One piece of code serves both
-sides, `axis` being the one that is summed over. Couplings are kept as they are, which is faster, or as logarithms, which
-stay finite for any step size.
+sides, `axis` being the one that is summed over. Couplings are kept as they are, which is faster, or as logarithms,
+which stay finite for any step size.
 
 Reference: Calo et al. 2024, Algorithms 1, 2 and 3, one operator application a round.
 """
@@ -126,4 +126,4 @@ def _log_sum(exponents: Floats, axis: int, marginal: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         sums = np.log(np.exp(exponents - top).sum(axis, keepdims=True)) + top - marginal
     sums[np.isnan(sums)] = 0.0
-    return sums
+    return np.asarray(sums)

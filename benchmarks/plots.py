@@ -152,7 +152,7 @@ def curves(rows: Sequence[Row], path: Path) -> None:
             else:
                 axes.set_xlabel("rounds (half projections)")
             if column == 0:
-                axes.set_ylabel("error of the last iterate: max(V^π − V*) / max V*")
+                axes.set_ylabel("error: max(V^π − V*) / max V*")
             else:
                 axes.legend(frameon=False, fontsize=8.5, loc="lower left")
     figure.savefig(path, dpi=DPI)

@@ -30,8 +30,8 @@ PLAIN_SECONDS = 0.1  # CPU seconds of plain rounds at least
 REPEATS = 5  # by turns; the medians count
 MEMORY_TARGET = 3.0  # times nm(n + m) doubles, beyond the inputs
 TARGETS = {"paper-40": 50, "dense-30": 30, "dense-50": 60}
-INSTANCES = ("paper-40", "dense-20", "dense-30", "dense-40", "dense-50")
-QUICK_INSTANCES = ("dense-20", "dense-30")
+INSTANCES: Sequence[str] = ("paper-40", "dense-20", "dense-30", "dense-40", "dense-50")
+QUICK_INSTANCES: Sequence[str] = ("dense-20", "dense-30")
 MEMORY_INSTANCES = ("dense-100", "dense-150")
 QUICK_MEMORY_INSTANCES = ("dense-60",)
 SOLVERS: dict[str, Callable[..., Any]] = {"svi": bm.SinkhornValueIteration, "spi": bm.SinkhornPolicyIteration}
@@ -43,7 +43,7 @@ def measure(instances: Sequence[str], memory: Sequence[str], say: Callable[[str]
     rows = []
     for instance in instances:
         for method in SOLVERS:
-            arguments = {"method": method, "instance": instance, "discount": DISCOUNT}
+            arguments: Row = {"method": method, "instance": instance, "discount": DISCOUNT}
             rows.append({"kind": "round", **arguments} | in_fresh_process("sinkhorn-round", arguments))
             say(f"{instance}, {method}: {rows[-1]['times_faster'][method]:.0f} times faster")
     for instance in memory:

@@ -23,10 +23,10 @@ DISCOUNT = 0.95
 TRUTH = 1e-10  # relative gap of V*
 ERRORS = (0.1, 0.01)
 ENOUGH = 15.0  # CPU seconds of one run after which no longer one is tried
-INSTANCES = ("paper-40", "dense-20", "dense-50")
-QUICK_INSTANCES = ("dense-20",)
-STARTS = {"dense-100": (10, 100), "dense-150": (10, 100), "uniform-100": (10, 100)}
-QUICK_STARTS = {"dense-50": (10,)}
+INSTANCES: Sequence[str] = ("paper-40", "dense-20", "dense-50")
+QUICK_INSTANCES: Sequence[str] = ("dense-20",)
+STARTS: dict[str, Sequence[int]] = {"dense-100": (10, 100), "dense-150": (10, 100), "uniform-100": (10, 100)}
+QUICK_STARTS: dict[str, Sequence[int]] = {"dense-50": (10,)}
 EXACT: dict[str, Any] = {"PolicyIteration": bm.PolicyIteration, "ValueIteration": bm.ValueIteration}
 SMALL_ONLY: dict[str, Any] = {"LinearProgram": bm.LinearProgram}  # minutes and gigabytes beyond
 SMALL = 400  # pairs of states
@@ -43,7 +43,7 @@ def measure(instances: Sequence[str], starts: dict[str, Sequence[int]], say: Cal
     rows: list[Row] = []
     for instance in instances:
         for solver in (*EXACT, *SMALL_ONLY, *ROUNDS):
-            arguments = {"instance": instance, "solver": solver}
+            arguments: Row = {"instance": instance, "solver": solver}
             rows.append({"kind": "solver", **arguments} | in_fresh_process("solver", arguments))
             say(f"{instance}, {solver}: {rows[-1]['runs'][-1:]}")
     for instance, rounds in starts.items():

@@ -191,9 +191,7 @@ class Factored:
         def work(begin: int, end: int) -> None:
             for first in range(begin, end, size):
                 last = min(first + size, end)
-                mean = kernels.dense.rounded_mean(
-                    first * m, last * m, rows, centres, kernel, top, value, self.scalings
-                )
+                mean = kernels.dense.rounded_mean(first * m, last * m, rows, centres, kernel, top, value, self.scalings)
                 if mean is None:
                     general(first, last)
                     continue

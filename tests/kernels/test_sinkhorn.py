@@ -186,7 +186,7 @@ def test_rounding_by_products(sizes, step, monkeypatch):
 
 
 def test_rounding_out_of_range():
-    """Scalings that no product can take are left to the other kernel: the answer is a mean of the vector all the same."""
+    """Scalings that no product can take are left to the other kernel, which makes couplings of anything."""
     problem = problem_of(8, 8)
     state = Factored.start(Bellman.of(problem), "independent")
     state.project(True, 1.0, problem.cost.copy())

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import vector_kernel
-from bisimetric.kernels.elementary import highest, inner, lowest
+from bisimetric.kernels.elementary import inner
 from bisimetric.kernels.layout import SMALLEST, SPAN
 
 UNKNOWN = np.inf  # as the first `middle` of a block: its weights are not computed yet
