@@ -69,3 +69,13 @@ def test_overflow_is_refused():
     """Values that leave the range of numbers."""
     with pytest.raises(InvalidProblem, match="divide the rewards by a constant"):
         bm.MDP([np.eye(1)], [[1e308]]).optimal_policy(0.99)
+
+
+@pytest.mark.parametrize("closeness", [1e-5, 1e-6, 1e-8])
+def test_discounts_close_to_one_end(closeness):
+    """Where rounding is above the tolerance, the bounds say so; they are not waited for."""
+    random = np.random.default_rng(0)
+    mdp = bm.MDP(random.dirichlet(np.ones(5), size=(2, 5)), random.random((5, 2)))
+    found = mdp.optimal_policy(1 - closeness)
+    assert (found.lower <= found.upper).all()
+    assert found.gap <= 1e-4 / closeness

@@ -103,7 +103,7 @@ def files_of(cache: Path, kernel: str = "") -> list[Path]:
 
 def test_first_solves_from_several_threads(compiled):
     """Five threads that all need compiled kernels get the bits of five serial solves; compiling is announced once."""
-    assert compiled[1].splitlines() == ["bisimetric: compiling kernels, about 10 seconds (once)"]
+    assert compiled[1].splitlines() == ["bisimetric: compiling kernels, about 10 seconds (once for each kind of solve)"]
 
 
 def test_no_trace_of_the_number_of_threads(monkeypatch):

@@ -30,6 +30,8 @@ def as_chain(obj: object) -> MarkovChain:
         return _from_text(fspath(obj))
     if sparse.issparse(obj) or isinstance(obj, (list, tuple)) or hasattr(obj, "__array__"):
         return MarkovChain(obj)
+    if isinstance(obj, MDP):
+        raise InvalidChain("an MDP is no chain until a policy is chosen; mdp.under(policy) makes one")
     raise InvalidChain(
         f"cannot make a chain of a {type(obj).__name__}, expected a MarkovChain, a transition matrix, "
         "a chain file or the name of a built-in environment"

@@ -40,7 +40,7 @@ class _Named:
 def _reward_gap(source: MarkovChain, target: MarkovChain) -> Floats:
     for role, chain in (("source", source), ("target", target)):
         if chain.reward is None:
-            raise InvalidProblem(f"the {role} chain has no reward; give it one, or give cost=")
+            raise InvalidProblem(f"the {role} chain has no reward; give it one, or another cost")
     assert source.reward is not None
     assert target.reward is not None
     with np.errstate(over="ignore"):
@@ -55,7 +55,7 @@ def _label_mismatch(source: MarkovChain, target: MarkovChain) -> Floats:
     codes = []
     for role, chain in (("source", source), ("target", target)):
         if chain.labels is None:
-            raise InvalidProblem(f"the {role} chain has no labels; give it some, or give cost=")
+            raise InvalidProblem(f"the {role} chain has no labels; give it some, or another cost")
         codes.append(np.array([numbers.setdefault(label, len(numbers)) for label in chain.labels]))
     differ: Floats = np.not_equal.outer(codes[0], codes[1]).astype(np.float64)
     return differ

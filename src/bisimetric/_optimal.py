@@ -28,11 +28,13 @@ from bisimetric._errors import InvalidProblem
 from bisimetric._mdp import MDP
 from bisimetric._problem import checked_discount
 from bisimetric._rounding import SUBNORMAL_BELOW, Errors, widening
-from bisimetric._stochastic import Floats, frozen
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, frozen
 
 TOL = 1e-12  # of the gap, relative to the largest value: close to what rounding allows
 EVALUATION = 1e-3  # residual of an evaluation, relative to the residual it starts from
+ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
 PATIENCE = 20  # rounds without progress, beyond those in which the contraction must show
+MOST_PATIENCE = 1000
 PROGRESS = 0.9  # of the best gap: anything less is progress
 
 
@@ -87,12 +89,14 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
     value = np.zeros(len(states))
     policy, swept = _sweep(rewards, stacked, gamma, value)
     best, idle = math.inf, 0
-    patience = PATIENCE + (2 * math.ceil(math.log(PROGRESS) / math.log(gamma)) if gamma > 0 else 0)
+    contraction = 2 * math.ceil(math.log(PROGRESS) / math.log(gamma)) if gamma > 0 else 0
+    patience = min(PATIENCE + contraction, MOST_PATIENCE)
     while True:
         residual = swept - value
         gap = onward * float(np.ptp(residual))
         best, idle = (gap, 0) if gap < PROGRESS * best else (best, idle + 1)
-        if gap <= TOL * float(np.abs(swept).max()) or idle > patience:
+        largest = float(np.abs(swept).max())
+        if gap <= TOL * largest or np.ptp(residual) <= ROUNDING * largest or idle > patience:
             return value, policy, swept
         moves = stacked[policy * len(states) + states]
         shift = 0.5 * onward * float(residual.min() + residual.max())

@@ -27,14 +27,21 @@ class Status(Enum):
     """How a solve ended; the value is the message."""
 
     SOLVED = "the certified relative gap is within the tolerance"
-    COMPLETED = "an approximate solver ran all its rounds; the interval says how close it came"
+    COMPLETED = "an approximate solver ran its rounds, or came to rest before; the interval says how close it is"
     STEP_LIMIT = "the step limit came before the tolerance was reached"
     STALLED = "rounding keeps the gap above the tolerance; more steps do not help"
     INTERRUPTED = "the solve was interrupted; the interval holds for the last finished sweep"
 
 
 class Step(NamedTuple):
-    """One line of a solve's history."""
+    """One line of a solve's history; `gap` is the solver's own belief, the certified one is the solution's.
+
+    Sinkhorn solvers fill the other fields in the rounds that the checker looks at (1, 2, 4, 8, … and the last), as far
+    as they have them: `violation_x` and `violation_y`, the largest 1-norm by which marginals are off; with
+    output="average" `mean_cost`, which is above the value of the independent starts by the mean regret, and with constant steps besides
+    the theorem's `regret_bound` on that difference and `error_bound` on the error of the output, for inner steps to
+    convergence.
+    """
 
     step: int
     gap: float  # as the solver believes it, in the units of the cost
@@ -42,7 +49,7 @@ class Step(NamedTuple):
     # What Sinkhorn solvers measure in the rounds that the checker looks at, None elsewhere:
     violation_x: float | None = None  # largest 1-norm by which source marginals are off; bounds the paper's δ_X
     violation_y: float | None = None  # the same for target marginals
-    mean_cost: float | None = None  # Σ <μ_k, c>/(K(1-γ)), averaged output only; less the distance it is the mean regret
+    mean_cost: float | None = None  # Σ <μ_k, c>/(K(1-γ)), averaged output only; see above
     regret_bound: float | None = None  # the theorem's on that difference, for constant steps
     error_bound: float | None = None  # the theorem's on the error of the averaged output, for constant steps
 

@@ -41,7 +41,8 @@ class Decaying:
 class FromTheorem:
     """η and the number of rounds for which the solver's theorem promises an error of at most `epsilon`.
 
-    The promise is for the averaged output, uniform initial couplings and inner steps to convergence.
+    The promise is for output="average", initial="uniform" and inner steps to convergence, which a small tolerance such
+    as inner_steps=1e-9 stands for; other options may be combined with it, without a promise.
     """
 
     epsilon: float  # in the units of the cost
@@ -133,7 +134,8 @@ def plan(
         if not needed <= LARGEST_ROUNDS:
             raise InvalidOption(
                 f"FromTheorem(epsilon={step_size.epsilon:g}) asks for K = {needed:.2g} rounds ({theorem.name}), "
-                f"expected at most {LARGEST_ROUNDS:.0e}; raise epsilon, set rounds, or take PolicyIteration"
+                f"expected at most {LARGEST_ROUNDS:.0e}; raise epsilon, give a step_size and rounds, "
+                "or use PolicyIteration()"
             )
         total = max(1, math.ceil(needed))
         step = theorem.step(largest, discount, log, total)

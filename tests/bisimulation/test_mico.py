@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
+from bisimetric._bellman import Bellman
 from bisimetric.bisimulation import mico as module
 from bisimetric.errors import InvalidProblem
 from tests import reference, strategies
@@ -65,3 +68,22 @@ def test_rewards_must_be_there():
     """With the remedy."""
     with pytest.raises(InvalidProblem, match="has no reward; give it one"):
         bm.mico([[1.0]], discount=0.9)
+
+
+@pytest.mark.parametrize("closeness", [1e-5, 1e-7, 1e-8, 1e-9])
+@pytest.mark.parametrize("sweeps", [3, 100_000])
+def test_discounts_close_to_one(closeness, sweeps, monkeypatch):
+    """Bounds hold where rounding keeps them wide, also when sweeps end before they have settled."""
+    monkeypatch.setattr(module, "MAX_SWEEPS", sweeps)
+    monkeypatch.setattr(Bellman, "independent_value", lambda self, _: self.scaled_cost() + 0.1)
+    chain = bm.MarkovChain([[0.75, 0.25], [0.25, 0.75]], reward=[0, 1])
+    found = bm.mico(chain, discount=1 - closeness)
+    gamma = Fraction(1 - closeness)
+    step = Fraction(float(1.0 - (1 - closeness)))  # the cost of the two mixed pairs
+    # By symmetry V is u on the diagonal and w beside it; it stays with probability 5/8.
+    stay, move = Fraction(5, 8) * gamma, Fraction(3, 8) * gamma
+    w = step * (1 - stay) / ((1 - stay) ** 2 - move**2)
+    u = move * w / (1 - stay)
+    for x, y in np.ndindex(2, 2):
+        truth = u if x == y else w
+        assert Fraction(float(found.lower[x, y])) <= truth <= Fraction(float(found.upper[x, y]))

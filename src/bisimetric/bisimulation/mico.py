@@ -25,6 +25,7 @@ from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 
 SOLVED = 8 * UNIT_ROUNDOFF  # residual at which the linear system is left, relative to the largest value
 TOL = 1e-9  # relative gap at which sweeps end
+ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
 MAX_SWEEPS = 100_000  # where the linear solver gave up; the bounds say how far they came
 
 
@@ -45,13 +46,16 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
         return immediate(problem)
     bellman = Bellman.of(problem)
     value = bellman.independent_value(SOLVED * bellman.largest_cost / (1.0 - problem.discount))
+    swept = _applied(problem, bellman, value)
+    onward = problem.discount / (1.0 - problem.discount)
     for _ in range(MAX_SWEEPS):
-        swept = _applied(problem, bellman, value)
         residual = swept - value
-        middle = 0.5 * problem.discount / (1.0 - problem.discount) * float(residual.min() + residual.max())
-        if problem.discount / (1.0 - problem.discount) * np.ptp(residual) <= TOL * float((swept + middle).max()):
+        middle = 0.5 * onward * float(residual.min() + residual.max())
+        largest = float(np.abs(swept + middle).max())
+        if np.ptp(residual) <= max(TOL / onward, ROUNDING) * largest:
             break
         value = swept + middle
+        swept = _applied(problem, bellman, value)
     return _certified(problem, bellman, value, swept)
 
 

@@ -178,9 +178,16 @@ def _print(outcome: Outcome, as_json: bool) -> None:
 
 def _warn(solution: Solution, missed: bool, tol: float | None) -> None:
     if missed:
-        complain(f"the tolerance {tol:g} was not reached; {_reached(solution)}; raise --tol or --max-steps")
+        complain(f"the tolerance {tol:g} was not reached; {_reached(solution)}; {REMEDIES[solution.status]}")
     elif solution.status in (Status.STEP_LIMIT, Status.STALLED):
-        complain(f"stopped above the solver's tolerance; {_reached(solution)}")
+        complain(f"stopped early; {_reached(solution)}; {REMEDIES[solution.status]}")
+
+
+REMEDIES = {
+    Status.STEP_LIMIT: "raise --max-steps",
+    Status.STALLED: "raise --tol",
+    Status.COMPLETED: "raise --tol, or take an exact solver",
+}
 
 
 def _interrupted(stopped: SolveInterrupted, path: str | None) -> int:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from bisimetric._chain import MarkovChain
 from bisimetric._memory import in_words
+from bisimetric._solution import Status
 from bisimetric.cli._outcome import Expense, Outcome, PairDistance, Summary, has_starts
 from bisimetric.cli._text import Digits, digits, duration, printable
 from bisimetric.cli._verdict import Verdict
@@ -26,7 +27,7 @@ def report(outcome: Outcome) -> Iterator[RenderableType]:
         yield Text("\nClosest pairs of states that are not at zero", style="bold")
         yield _closest_table(outcome.summary)
     if outcome.explanation is not None and outcome.explanation.parts:
-        yield Text("\nWhere it comes from: pairs of states under the optimal coupling", style="bold")
+        yield Text("\nWhere it comes from: pairs of states under the best coupling found", style="bold")
         yield _parts_table(outcome.explanation)
         yield Text(_remainder(outcome.explanation), style="dim")
     if outcome.verdict is not None:
@@ -50,7 +51,8 @@ def verdict_line(outcome: Outcome) -> str:
         return f"within the limit {outcome.limit!r}: the distance is at most {known.upper}"
     if outcome.verdict is Verdict.ABOVE:
         return f"above the limit {outcome.limit!r}: the distance is at least {known.lower}"
-    return f"undecided, lower --tol: the limit {outcome.limit!r} is in {known.interval}"
+    remedy = "take an exact solver" if outcome.solution.status is Status.COMPLETED else "lower --tol"
+    return f"undecided, {remedy}: the limit {outcome.limit!r} is in {known.interval}"
 
 
 def start_digits(outcome: Outcome) -> Digits:

@@ -52,7 +52,7 @@ def open_regular(path: Path) -> tuple[IO[bytes], int]:
             raise FileFormatError(f"is {kind}, expected a file that bisimetric.save wrote")
         file = open(path, "rb")  # noqa: SIM115
     except FileNotFoundError:
-        raise FileFormatError("no such file, expected one that bisimetric.save wrote") from None
+        raise FileFormatError("no such file") from None
     size = os.fstat(file.fileno()).st_size
     if 0 < size <= SIZE_LIMIT:
         return file, size

@@ -149,7 +149,7 @@ class _Announcement(event.Listener):  # type: ignore[misc]
         if not self.said and module.startswith("bisimetric."):
             self.said = True
             kept = _FOLDER is not None and os.access(_FOLDER, os.W_OK)
-            again = "once" if kept else "no cache folder is writable, so in every process"
+            again = "once for each kind of solve" if kept else "no cache folder is writable, so in every process"
             with suppress(OSError, ValueError):  # nobody reads stderr
                 print(f"bisimetric: compiling kernels, about 10 seconds ({again})", file=sys.stderr, flush=True)
 

@@ -62,7 +62,7 @@ class Round(Iterate):
         gamma, mean = bellman.discount, None
         if average is not None and average.count:
             mean = average.paid / bellman.scale / (average.count * (1.0 - gamma))
-        if not self.plan.constant:
+        if not self.plan.constant or average is None:  # the theorems are about averages
             return Facts(off_x, off_y, mean)
         given = (float(bellman.cost.max()), gamma, self.entropy, self.plan.step(1), k)
         regret = self.theorem.regret(*given) / (k * (1.0 - gamma))
