@@ -38,7 +38,8 @@ class Step(NamedTuple):
 
     Sinkhorn solvers fill the other fields in the rounds that the checker looks at (1, 2, 4, 8, … and the last), as far
     as they have them: `violation_x` and `violation_y`, the largest 1-norm by which marginals are off; with
-    output="average" `mean_cost`, which is above the value of the independent starts by the mean regret, and with constant steps besides
+    output="average" `mean_cost`, which is above the value of the independent starts by the mean regret, and with
+    constant steps besides
     the theorem's `regret_bound` on that difference and `error_bound` on the error of the output, for inner steps to
     convergence.
     """
