@@ -29,7 +29,7 @@ from bisimetric.kernels.layout import Cells, Rows, Scalings, Shared, Weights
 ONE_CALL = 2**22  # cells of all pairs up to which a kernel is called once; beyond, in blocks that Ctrl-C can part
 DENSE_FROM = 0.1  # share of cells on the supports from which a matrix product pays
 DENSE_PAIRS = 64  # pairs from which it does
-DENSE_BLOCK = 2**15  # scalings that a block of full supports works on at a time
+DENSE_BLOCK = 2**13  # scalings that a block of full supports works on at a time
 DRIFT = 100.0  # that Λ may have moved before the references of the shared kernel are chosen again
 INITIAL = ("independent", "uniform")
 Result = TypeVar("Result")
