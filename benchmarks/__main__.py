@@ -6,6 +6,7 @@ python -m benchmarks scaling        10³ to 10⁷ pairs of states, one and two t
 python -m benchmarks kernels        policy evaluation against memory bandwidth; a sweep that changes nothing
 python -m benchmarks memory         bytes a pair
 python -m benchmarks threads        one and two threads
+python -m benchmarks bisimulation   symmetry, bisimilar states, reachable pairs; refinement of large chains
 python -m benchmarks first-call     with an empty and with a full kernel cache
 python -m benchmarks against-prototype --prototype FOLDER
 """
@@ -23,12 +24,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import comparison, exact, scaling
+from benchmarks import bisimulation, comparison, exact, scaling
 from benchmarks.tables import Row, Table, plain
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("bisimetric", "numba", "numpy", "scipy", "highspy", "POT")
-NAMES = ("peers", "scaling", "kernels", "memory", "threads", "first-call")
+NAMES = ("peers", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call")
 SEEDS, TIMEOUT = 3, 60.0
 QUICK_SEEDS, QUICK_TIMEOUT = 1, 10.0
 
@@ -76,6 +77,9 @@ def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
         settings |= {"discount": scaling.DISCOUNT, "tol": scaling.TOL}
         instances = scaling.QUICK_KERNEL_INSTANCES if options.quick else scaling.KERNEL_INSTANCES
         rows = scaling.measure_kernels(instances, _progress)
+    elif name == "bisimulation":
+        settings |= {"discount": bisimulation.DISCOUNT, "tol": bisimulation.TOL}
+        rows = bisimulation.measure(options.quick, _progress)
     elif name == "against-prototype":
         rows = exact.against_prototype(options.prototype)
     else:
@@ -99,13 +103,15 @@ def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
 def show(record: dict[str, Any], folder: Path) -> None:
     """Print the tables of a record, write them as Markdown, and plot it if there is a plot."""
     name, rows = record["benchmark"], record["rows"]
-    made: Iterable[Table] = [plain(name, rows)] if name not in ("peers", "scaling", "kernels") else []
+    made: Iterable[Table] = [plain(name, rows)]
     if name == "peers":
         made = list(comparison.tables(rows, record["settings"]["timeout_cpu_s"]))
     elif name == "scaling":
         made = list(scaling.tables(rows))
     elif name == "kernels":
         made = [scaling.kernel_table(rows)]
+    elif name == "bisimulation":
+        made = list(bisimulation.tables(rows))
     print("\n\n".join(table.text() for table in made), end="\n\n")
     (folder / f"{name}.md").write_text("\n\n".join(table.markdown() for table in made) + "\n")
     if name in ("peers", "scaling"):
