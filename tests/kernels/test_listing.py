@@ -56,16 +56,17 @@ def test_numbers(problem):
     bellman = Bellman.of(problem).on_open_pairs(problem)
     n, m = problem.shape
     x, y = bellman.states(0, bellman.n_pairs)
-    assert np.array_equal(bellman.pairs.number[x * m + y], np.arange(bellman.n_pairs))
+    assert np.array_equal(_pairs.numbers(bellman.pairs, x, y, m), np.arange(bellman.n_pairs))
     found = np.zeros((n, m), np.bool_)
     found[x, y] = True
     assert found.sum() == bellman.n_pairs
     if bellman.folded:
         assert not (found & found.T).any()
-        assert np.array_equal(bellman.pairs.number[y * m + x], np.arange(bellman.n_pairs))
+        assert np.array_equal(_pairs.numbers(bellman.pairs, y, x, m), np.arange(bellman.n_pairs))
         found |= found.T
     assert np.array_equal(found, ~bellman.stop)
-    assert np.array_equal(bellman.pairs.number.reshape(n, m) >= 0, found)
+    every = np.divmod(np.arange(n * m), m)
+    assert np.array_equal(_pairs.numbers(bellman.pairs, *every, m).reshape(n, m) >= 0, found)
     counts = np.diff(bellman.pairs.row)
     assert problem.stop is not None or counts.max() - counts.min() <= 1
     for first, last in ((0, 1), (1, bellman.n_pairs), (bellman.n_pairs - 1, bellman.n_pairs)):

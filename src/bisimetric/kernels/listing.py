@@ -2,9 +2,37 @@
 
 from __future__ import annotations
 
-from bisimetric.kernels._compile import kernel
+import numpy as np
+
+from bisimetric.kernels._compile import kernel, part
 
 SLICE = 20_000_000  # moves that are followed in one call, about a tenth of a second
+
+
+@part
+def number_of(row, number, n, x, y):
+    """The number of a pair of states, or of its mirror image; -1 where V is known.
+
+    Without a list of numbers the source row x has the states x + 1, …, x + count on the circle of all n, in ascending
+    order: first those beyond the end of the circle, if any.
+    """
+    if number.size > 0:
+        return np.int64(number[x * n + y])
+    ahead = y - x if y >= x else y - x + n
+    if ahead == 0:
+        return np.int64(-1)
+    if ahead > row[x + 1] - row[x]:
+        x, y, ahead = y, x, n - ahead
+    beyond = max(x + row[x + 1] - row[x] - (n - 1), 0)
+    return row[x] + (y if y < x else beyond + ahead - 1)
+
+
+@kernel
+def numbers(x_of, y_of, pairs, m, out):
+    """The numbers of pairs of states."""
+    row, number = pairs.row, pairs.number
+    for k in range(len(out)):
+        out[k] = number_of(row, number, m, x_of[k], y_of[k])
 
 
 @kernel
@@ -20,10 +48,10 @@ def gather(first, last, pairs, matrix, vector):
 def spread(first, last, pairs, vector, matrix):
     """Write a vector over listed pairs into the rows first..last of a matrix over all pairs, known entries left out."""
     m = matrix.shape[1]
-    number = pairs.number
+    row, number = pairs.row, pairs.number
     for x in range(first, last):
         for y in range(m):
-            pair = number[x * m + y]
+            pair = number_of(row, number, m, x, y)
             if pair >= 0:
                 matrix[x, y] = vector[pair]
 

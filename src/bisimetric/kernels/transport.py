@@ -17,6 +17,7 @@ import numpy as np
 
 from bisimetric.kernels._compile import finite_part, kernel, part
 from bisimetric.kernels.layout import HINT_RUN, SMALL
+from bisimetric.kernels.listing import number_of
 from bisimetric.kernels.simplex import (
     CHILD,
     FLOW,
@@ -187,9 +188,11 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs,
                         w = tree[k, PARENT]
                         codes[at + k] = (u << shift) | w
                         if real[FLOW, u] > 0.0:
-                            after = p_to[x_at + min(u, w)] * width + q_to[y_at + max(u, w) - sx]
+                            after_x = np.int64(p_to[x_at + min(u, w)])
+                            after_y = np.int64(q_to[y_at + max(u, w) - sx])
+                            after = after_x * width + after_y
                             if listed:
-                                after = number[after]
+                                after = number_of(row, number, width, after_x, after_y)
                             known = after < 0  # an evaluation changes nothing there
                             coupled[at + positive] = 0 if known else after
                             weight[at + positive] = 0.0 if known else real[FLOW, u]
