@@ -72,27 +72,26 @@ class ListedCertificate:
     """A certificate with entries at the pairs that are solved: while a solve goes on, the others only take memory."""
 
     bellman: Bellman
-    solved: Certificate  # [pairs] vectors
+    lower: Floats  # [pairs]
+    upper: Floats  # [pairs]
+    shortfall: float
 
     @property
     def gap(self) -> float:
         """The width of the widest interval; where V is known there is none."""
-        return self.solved.gap
+        return float((self.upper - self.lower).max())
 
     @property
     def relative_gap(self) -> float:
         """The gap divided by the largest upper bound, which no cost exceeds; zero if the gap is."""
         gap, largest_cost = self.gap, float(self.bellman.cost.max())
-        return gap / max(float(self.solved.upper.max()), largest_cost) if gap > 0 else 0.0
+        return gap / max(float(self.upper.max()), largest_cost) if gap > 0 else 0.0
 
     def around(self, estimate: Floats | None = None, scale: float = 1.0) -> Certificate:
         """The bounds at all pairs, with another estimate (times `scale`), cut to them; that array is used up."""
-        lower, upper = self._everywhere(self.solved.lower), self._everywhere(self.solved.upper)
-        if estimate is None:
-            value = self._everywhere(self.solved.value)
-        else:
-            value = np.clip(np.divide(estimate, scale, out=estimate), lower, upper, out=estimate)
-        return Certificate(value, lower, upper, self.solved.shortfall)
+        lower, upper = self._everywhere(self.lower), self._everywhere(self.upper)
+        value = lower + 0.5 * (upper - lower) if estimate is None else np.divide(estimate, scale, out=estimate)
+        return Certificate(np.clip(value, lower, upper, out=value), lower, upper, self.shortfall)
 
     def _everywhere(self, vector: Floats) -> Floats:
         return _pairs.spread(self.bellman.listed, vector, self.bellman.cost.copy())
@@ -193,7 +192,7 @@ def check(
 
     found = interval(bellman, cost, value, once, proved_zero)
     if bellman.pairs is not None:
-        return ListedCertificate(bellman, found)
+        return ListedCertificate(bellman, found.lower, found.upper, found.shortfall)
     if bellman.stop.size:
         for bound in (found.value, found.lower, found.upper):
             np.copyto(bound, bellman.cost, where=bellman.stop)

@@ -170,6 +170,7 @@ class _Run(Generic[AnyAnswer]):
             # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is
             # void.
             estimate = None if status is Status.INTERRUPTED else iterate.estimate()
+            iterate = self._iterate = iterate.at_rest()
             certificate = self._certificate.around(estimate, self._task.bellman.scale)
         return self._task.answer(self._options.solver.name, status, tuple(self._history), certificate, iterate)
 
