@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from bisimetric.kernels._compile import kernel, part
 
 SLICE = 20_000_000  # moves that are followed in one call, about a tenth of a second
 
 
 @part
-def number_of(row, number, n, x, y):
-    """The number of a pair of states, or of its mirror image; -1 where V is known.
+def folded_number(n, x, y):
+    """The number of a pair of states, or of its mirror image, if one of each two is listed; -1 for equal states.
 
-    Without a list of numbers the source row x has the states x + 1, …, x + count on the circle of all n, in ascending
-    order: first those beyond the end of the circle, if any.
+    The source row x has the states x + 1, …, x + count on the circle of all n, in ascending order: first those beyond
+    the end of the circle, if any. (Numbers in, a number out: an array that is handed on costs more than all of this.)
     """
-    if number.size > 0:
-        return np.int64(number[x * n + y])
+    half = (n - 1) // 2
+    rows_with_one_more = (n // 2) * (1 - n % 2)
     ahead = y - x if y >= x else y - x + n
     if ahead == 0:
-        return np.int64(-1)
-    if ahead > row[x + 1] - row[x]:
+        return -1
+    if ahead > half + (x < rows_with_one_more):
         x, y, ahead = y, x, n - ahead
-    beyond = max(x + row[x + 1] - row[x] - (n - 1), 0)
-    return row[x] + (y if y < x else beyond + ahead - 1)
+    first = x * half + min(x, rows_with_one_more)
+    beyond = max(x + half + (x < rows_with_one_more) - (n - 1), 0)
+    return first + (y if y < x else beyond + ahead - 1)
 
 
 @kernel
 def numbers(x_of, y_of, pairs, m, out):
     """The numbers of pairs of states."""
-    row, number = pairs.row, pairs.number
+    number = pairs.number
+    numbered = number.size > 0
     for k in range(len(out)):
-        out[k] = number_of(row, number, m, x_of[k], y_of[k])
+        out[k] = number[x_of[k] * m + y_of[k]] if numbered else folded_number(m, x_of[k], y_of[k])
 
 
 @kernel
@@ -48,10 +48,11 @@ def gather(first, last, pairs, matrix, vector):
 def spread(first, last, pairs, vector, matrix):
     """Write a vector over listed pairs into the rows first..last of a matrix over all pairs, known entries left out."""
     m = matrix.shape[1]
-    row, number = pairs.row, pairs.number
+    number = pairs.number
+    numbered = number.size > 0
     for x in range(first, last):
         for y in range(m):
-            pair = number_of(row, number, m, x, y)
+            pair = number[x * m + y] if numbered else folded_number(m, x, y)
             if pair >= 0:
                 matrix[x, y] = vector[pair]
 
