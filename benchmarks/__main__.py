@@ -6,6 +6,7 @@ python -m benchmarks scaling        10³ to 10⁷ pairs of states, one and two t
 python -m benchmarks kernels        policy evaluation against memory bandwidth; a sweep that changes nothing
 python -m benchmarks memory         bytes a pair
 python -m benchmarks threads        one and two threads
+python -m benchmarks bisimulation   symmetry, bisimilar states, reachable pairs; refinement of large chains
 python -m benchmarks first-call     with an empty and with a full kernel cache
 python -m benchmarks sinkhorn       a round of the Sinkhorn solvers against plain NumPy; their memory
 python -m benchmarks tuning         error against rounds, by step size and other options
@@ -26,15 +27,18 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import comparison, exact, scaling, sinkhorn, solvers, tuning
+from benchmarks import bisimulation, comparison, exact, scaling, sinkhorn, solvers, tuning
 from benchmarks.tables import Row, Table, plain
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("bisimetric", "numba", "numpy", "scipy", "highspy", "POT")
-NAMES = ("peers", "scaling", "kernels", "memory", "threads", "first-call", "sinkhorn", "tuning", "solvers")
+NAMES = (
+    "peers", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning", "solvers",
+)  # fmt: skip
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "scaling": scaling.tables,
     "kernels": lambda rows: [scaling.kernel_table(rows)],
+    "bisimulation": bisimulation.tables,
     "sinkhorn": sinkhorn.tables,
     "tuning": tuning.tables,
     "solvers": solvers.tables,
@@ -87,6 +91,9 @@ def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
         settings |= {"discount": scaling.DISCOUNT, "tol": scaling.TOL}
         instances = scaling.QUICK_KERNEL_INSTANCES if options.quick else scaling.KERNEL_INSTANCES
         rows = scaling.measure_kernels(instances, _progress)
+    elif name == "bisimulation":
+        settings |= {"discount": bisimulation.DISCOUNT, "tol": bisimulation.TOL}
+        rows = bisimulation.measure(options.quick, _progress)
     elif name == "sinkhorn":
         settings |= {"discount": sinkhorn.DISCOUNT, "step": sinkhorn.STEP}
         instances = sinkhorn.QUICK_INSTANCES if options.quick else sinkhorn.INSTANCES

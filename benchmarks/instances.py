@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy import sparse
 
 import bisimetric as bm
 
 env = bm.environments
 
 SPARSE_SUCCESSORS = 4  # of a state in `sparse-N`
+ISLANDS, ISLAND_SHIFT = 10, 7  # how many, and by how many states the reward moves from one to the next
+LARGE_SUCCESSORS = 5  # of a state in a large chain
 
 
 def problem(name: str, discount: float, seed: int = 0) -> bm.Problem:
@@ -21,6 +24,9 @@ def problem(name: str, discount: float, seed: int = 0) -> bm.Problem:
     sparse-N       four random successors a state, by seed
     grid-K         the walk on an open K×K square, rewards in two corners
     rooms-SIDE     scalable 4-rooms, rewards in two rooms
+    self-SIDE      scalable 4-rooms, reward in one room, against itself
+    corners-SIDE   scalable 4-rooms, rewards in all rooms, against itself
+    islands-SIDE   ten scalable 4-rooms that nothing connects, each with other rewards, starts in the first and second
     paper-40       the paper's 4-rooms p1 against p0
     classic-104    the classic 4-rooms, the reward in two hallways
     """
@@ -28,6 +34,26 @@ def problem(name: str, discount: float, seed: int = 0) -> bm.Problem:
     if family not in FAMILIES or not size_text.isdigit():
         raise SystemExit(f"unknown instance {name!r}: expected FAMILY-SIZE with one of {', '.join(FAMILIES)}")
     return FAMILIES[family](int(size_text), discount, seed)
+
+
+def chain(name: str) -> bm.MarkovChain:
+    """A large chain by itself, with a reward in its last state alone; one of
+
+    sparse-N       five random successors a state, with random probabilities
+    even-N         five random successors a state, all equally likely
+    path-N         one state after the other: N classes, found one by one
+    """
+    family, _, size_text = name.partition("-")
+    if family not in ("sparse", "even", "path") or not size_text.isdigit():
+        raise SystemExit(f"unknown instance {name!r}: expected sparse-N, even-N or path-N")
+    n = int(size_text)
+    if family == "path":
+        rows = sparse.csr_array((np.ones(n), np.minimum(np.arange(n) + 1, n - 1), np.arange(n + 1)), shape=(n, n))
+    else:
+        rows = env.random_sparse_chain(n, LARGE_SUCCESSORS, seed=0).transitions
+    if family == "even":
+        rows = sparse.csr_array((np.full(rows.nnz, 1 / LARGE_SUCCESSORS), rows.indices, rows.indptr), shape=(n, n))
+    return bm.MarkovChain(rows, reward=np.arange(n) == n - 1)
 
 
 def _dense(size: int, discount: float, seed: int) -> bm.Problem:
@@ -56,6 +82,25 @@ def _rooms(size: int, discount: float, seed: int) -> bm.Problem:
     return bm.Problem(source, target, discount=discount)
 
 
+def _self(size: int, discount: float, seed: int) -> bm.Problem:
+    chain = env.four_rooms(side=size)
+    return bm.Problem(chain, chain, discount=discount)
+
+
+def _corners(size: int, discount: float, seed: int) -> bm.Problem:
+    chain = env.four_rooms(side=size, goal="all")
+    return bm.Problem(chain, chain, discount=discount)
+
+
+def _islands(size: int, discount: float, seed: int) -> bm.Problem:
+    island = env.four_rooms(side=size)
+    assert island.reward is not None
+    rows = sparse.block_diag([island.transitions] * ISLANDS, format="csr")
+    reward = np.concatenate([np.roll(island.reward, ISLAND_SHIFT * k) for k in range(ISLANDS)])
+    chain = bm.MarkovChain(rows, reward=reward, start=0)
+    return bm.Problem(chain, chain.with_start(island.n_states), discount=discount)
+
+
 def _paper(size: int, discount: float, seed: int) -> bm.Problem:
     return _sized(bm.Problem(env.four_rooms("p1"), env.four_rooms("p0"), discount=discount), size)
 
@@ -81,6 +126,9 @@ FAMILIES: dict[str, Callable[[int, float, int], bm.Problem]] = {
     "sparse": _sparse,
     "grid": _grid,
     "rooms": _rooms,
+    "self": _self,
+    "corners": _corners,
+    "islands": _islands,
     "paper": _paper,
     "classic": _classic,
 }

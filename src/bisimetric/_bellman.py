@@ -104,7 +104,9 @@ class Bellman:
 
     def spread(self, vector: Floats) -> Floats:
         """One entry per pair that is solved as a matrix [n, m], with the scaled cost at the others."""
-        return _pairs.spread(self.listed, vector, self.cost if self.pairs is None else self.scaled_cost())
+        if self.pairs is None:
+            return vector.reshape(self.shape)
+        return _pairs.spread(self.pairs, vector, self.scaled_cost())
 
     def consistent(self, value: Floats) -> Floats:
         """The same, with entries of its own only at the pairs that are solved."""
@@ -289,7 +291,7 @@ class Bellman:
         if self.pairs is None:
             return self.read_trees(value, trees, first, last)
         x, y = np.divmod(np.arange(first, last), m)
-        number = self.pairs.number[first:last].astype(np.int64)
+        number = _pairs.numbers(self.pairs, x, y, m)
         at = np.searchsorted(self.pairs.row, number, "right") - 1
         mirrored = (number >= 0) & (at != x)
         return self._read(value, trees, np.where(mirrored, y, x), np.where(mirrored, x, y), number, mirrored)

@@ -13,6 +13,7 @@ coupling leads only to such pairs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +22,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric import kernels
+from bisimetric import _pairs, kernels
 from bisimetric._bellman import SERIAL_BELOW, Bellman
 from bisimetric._coupling import TreeWitness, Witness
 from bisimetric._errors import InvalidProblem, InvalidWitness
@@ -55,7 +56,7 @@ class Certificate:
         gap = self.gap
         return gap / float(self.upper.max()) if gap > 0 else 0.0
 
-    def around(self, estimate: Floats | None, scale: float) -> Certificate:
+    def around(self, estimate: Floats | None = None, scale: float = 1.0) -> Certificate:
         """The same bounds with another estimate (times `scale`), cut to them."""
         if estimate is None:
             return self
@@ -64,6 +65,36 @@ class Certificate:
     def __repr__(self) -> str:
         n, m = self.value.shape
         return f"Certificate({n} x {m} state pairs, gap {self.gap:.2g}, relative {self.relative_gap:.2g})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedCertificate:
+    """A certificate with entries at the pairs that are solved: while a solve goes on, the others only take memory."""
+
+    bellman: Bellman
+    lower: Floats  # [pairs]
+    upper: Floats  # [pairs]
+    shortfall: float
+
+    @property
+    def gap(self) -> float:
+        """The width of the widest interval; where V is known there is none."""
+        return float((self.upper - self.lower).max())
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap divided by the largest upper bound, which no cost exceeds; zero if the gap is."""
+        gap, largest_cost = self.gap, float(self.bellman.cost.max())
+        return gap / max(float(self.upper.max()), largest_cost) if gap > 0 else 0.0
+
+    def around(self, estimate: Floats | None = None, scale: float = 1.0) -> Certificate:
+        """The bounds at all pairs, with another estimate (times `scale`), cut to them; that array is used up."""
+        lower, upper = self._everywhere(self.lower), self._everywhere(self.upper)
+        value = lower + 0.5 * (upper - lower) if estimate is None else np.divide(estimate, scale, out=estimate)
+        return Certificate(np.clip(value, lower, upper, out=value), lower, upper, self.shortfall)
+
+    def _everywhere(self, vector: Floats) -> Floats:
+        return _pairs.spread(self.bellman.listed, vector, self.bellman.cost.copy())
 
 
 def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
@@ -82,7 +113,7 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
     scaled = scaled_guess(bellman, guess)
     trees = bellman.new_trees()
     bellman.improve(scaled, trees, cold=True)
-    return check(problem, bellman, scaled, TreeWitness(bellman, scaled, trees))
+    return check(problem, bellman, scaled, TreeWitness(bellman, scaled, trees)).around()
 
 
 def scaled_guess(bellman: Bellman, guess: Floats) -> Floats:
@@ -113,8 +144,8 @@ def a_priori(problem: Problem, bellman: Bellman) -> Certificate:
 class Application(NamedTuple):
     """L ≤ T V ≤ U for one value V, as computed by the checker, in the operator's scale."""
 
-    lower: Floats  # [n, m]
-    upper: Floats  # [n, m]
+    lower: Floats  # [pairs], or [n, m] if that is all pairs
+    upper: Floats
     lowest: float  # min(L - V)
     highest: float  # max(U - V)
     errors: Errors
@@ -123,8 +154,6 @@ class Application(NamedTuple):
 class Operator(Protocol):
     """What an interval depends on besides one application: a Bellman operator, of a problem or of a game."""
 
-    @property
-    def cost(self) -> Floats: ...
     @property
     def scale(self) -> float: ...
     @property
@@ -140,26 +169,34 @@ def check(
     value: Floats,
     witness: Witness,
     provable: npt.NDArray[np.bool_] | None = None,
-) -> Certificate:
+) -> Certificate | ListedCertificate:
     """What `value` (in the operator's scale) and the witness prove, in the problem's own units.
 
-    `provable`, if given, marks the pairs at which zeros may be looked for.
+    `provable`, if given, marks the pairs of an operator on all pairs at which zeros may be looked for.
     """
+    assert provable is None or bellman.pairs is None
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
     once = applied(bellman, value, witness, rows)
     if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
         once = once._replace(lowest=min(once.lowest, 0.0), highest=max(once.highest, 0.0))
+    cost = bellman.cost if bellman.pairs is None else _pairs.gathered(bellman.pairs, bellman.cost)
 
     def proved_zero(lower: Floats, upper: Floats) -> npt.NDArray[np.bool_] | None:
-        candidate = zero_candidates(bellman.cost, upper, lower)
+        gap = float((upper - lower).max())
+        candidate = zero_candidates(cost, upper, gap)
         if provable is not None:
             candidate &= provable
         if once.errors.marginal > 0.0 or not candidate.any():
             return None
-        everywhere = witness.by_states() if isinstance(witness, TreeWitness) else witness
-        return led_inside(candidate, partial(_coupled_pairs, bellman, everywhere), everywhere.cells_per_pair)
+        return led_inside(candidate, partial(_coupled_pairs, bellman, witness), witness.cells_per_pair)
 
-    return interval(bellman, value, once, proved_zero, bellman.stop if bellman.stop.size else None)
+    found = interval(bellman, cost, value, once, proved_zero)
+    if bellman.pairs is not None:
+        return ListedCertificate(bellman, found.lower, found.upper, found.shortfall)
+    if bellman.stop.size:
+        for bound in (found.value, found.lower, found.upper):
+            np.copyto(bound, bellman.cost, where=bellman.stop)
+    return found
 
 
 def applied(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> Application:
@@ -187,25 +224,29 @@ def applied(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> A
             f"the couplings are off by {marginal_error:.3g} in a marginal, or have {invalid:.0f} invalid cells"
         )
     errors = Errors(terms, rows, potential, marginal_error)
-    return Application(bellman.spread(lower), bellman.spread(upper), lowest, highest, errors)
+    if bellman.pairs is None:
+        lower, upper = bellman.spread(lower), bellman.spread(upper)
+    return Application(lower, upper, lowest, highest, errors)
 
 
 def interval(
     operator: Operator,
+    cost: Floats,
     value: Floats,
     once: Application,
     proved_zero: Callable[[Floats, Floats], npt.NDArray[np.bool_] | None],
-    stop: npt.NDArray[np.bool_] | None = None,
 ) -> Certificate:
     """MacQueen's bounds from one application, widened, cut to what is known anyway; its arrays are used up.
 
+    `cost`, not scaled, and the outcome have entries at the pairs of the application, `value` has one everywhere.
     `proved_zero` is asked with the bounds, in the operator's scale, which pairs are zero for sure.
     """
     lower, upper = once.lower, once.upper
     onward = operator.discount / (1.0 - operator.discount)
     lower += onward * once.lowest
     upper += onward * once.highest
-    estimate = 0.5 * (lower + upper)
+    estimate = lower + upper
+    estimate *= 0.5
     residuals = once.lowest, once.highest
     down, up = widening(value, residuals, operator.largest_cost, operator.discount, once.errors)
     lower -= down
@@ -214,22 +255,20 @@ def interval(
     zero = proved_zero(lower, upper)
     for bound in (estimate, lower, upper):
         bound /= operator.scale
-    if operator.cost.max() < SUBNORMAL_BELOW:
+    if operator.largest_cost / operator.scale < SUBNORMAL_BELOW:
         np.nextafter(lower, -np.inf, out=lower)
         np.nextafter(upper, np.inf, out=upper)
-    np.maximum(lower, operator.cost, out=lower)
+    np.maximum(lower, cost, out=lower)
     np.maximum(upper, lower, out=upper)  # they may cross by rounding where V* is c
-    if stop is not None:
-        lower[stop] = upper[stop] = operator.cost[stop]
     if zero is not None:
         lower[zero] = upper[zero] = 0.0
     shortfall = down - once.lowest / (1.0 - operator.discount)
     return Certificate(np.clip(estimate, lower, upper, out=estimate), lower, upper, shortfall)
 
 
-def zero_candidates(cost: Floats, upper: Floats, lower: Floats) -> npt.NDArray[np.bool_]:
-    """Pairs that are free and may be at distance zero, as far as the bounds tell."""
-    small = ZERO_CANDIDATE * float(upper.max()) + 2 * float((upper - lower).max())
+def zero_candidates(cost: Floats, upper: Floats, gap: float) -> npt.NDArray[np.bool_]:
+    """Pairs that are free and may be at distance zero, as far as upper bounds within `gap` tell."""
+    small = ZERO_CANDIDATE * float(upper.max()) + 2 * gap
     candidate: npt.NDArray[np.bool_] = (cost == 0.0) & (upper <= small)
     return candidate
 
@@ -241,10 +280,10 @@ def led_inside(
 ) -> npt.NDArray[np.bool_]:
     """Those of the candidate pairs from which the coupling never leads to a pair that is none.
 
-    `coupled` says of ascending flat pairs how many successor pairs each has, and which.
+    `coupled` says of ascending flat pairs how many successor pairs each has, and which; candidate.size is none.
     """
     pairs = np.flatnonzero(candidate)
-    number = np.full(candidate.size, len(pairs), np.int32)  # one node for everything outside
+    number = np.full(candidate.size + 1, len(pairs), np.int32)  # one node for everything outside
     number[pairs] = np.arange(len(pairs))
     counts, heads = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
     for some in _few_at_once(pairs, candidate.shape, cells_per_pair):
@@ -280,7 +319,7 @@ def _few_at_once(
     pairs: npt.NDArray[np.int64], shape: tuple[int, ...], cells_per_pair: int
 ) -> Iterator[npt.NDArray[np.int64]]:
     """Ascending flat pairs in parts whose cells fit into memory."""
-    size, m = shape[0] * shape[1], shape[1]
+    size, m = math.prod(shape), math.prod(shape[1:])
     at_once = max(m, CELLS_AT_ONCE // max(cells_per_pair, 1) // m * m)
     for first in range(0, size, at_once):
         inside = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, first + at_once)]
@@ -291,18 +330,23 @@ def _few_at_once(
 def _coupled_pairs(
     bellman: Bellman, witness: Witness, pairs: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """How many successor pairs the coupling has at each of the ascending `pairs`, and which; none at a stop."""
-    m = bellman.shape[1]
+    """How many successor pairs the coupling has at each of the ascending `pairs`, and which; none at a stop.
+
+    Pairs go by their numbers. Successors at which V is known do not count if it is zero, else they are number n_pairs.
+    """
     first, last = int(pairs[0]), int(pairs[-1]) + 1
     cells = witness.cells(first, last)
     keep = np.zeros(last - first, np.bool_)
     keep[pairs - first] = True
-    if bellman.stop.size:
+    if bellman.stop.size and bellman.pairs is None:
         keep &= ~bellman.stop.ravel()[first:last]
     tail = np.repeat(np.arange(last - first), np.diff(cells.indptr))
     used = keep[tail] & (cells.weight > 0.0)
     tail = tail[used]
-    x, y = np.divmod(tail + first, m)
-    head_x = bellman.source.indices[bellman.source.indptr[x] + cells.left[used]].astype(np.int64)
-    head_y = bellman.target.indices[bellman.target.indptr[y] + cells.right[used]]
-    return np.bincount(tail, minlength=last - first)[pairs - first], head_x * m + head_y
+    x, y = bellman.states(first, last)
+    head_x = bellman.source.indices[bellman.source.indptr[x[tail]] + cells.left[used]].astype(np.int64)
+    head_y = bellman.target.indices[bellman.target.indptr[y[tail]] + cells.right[used]].astype(np.int64)
+    heads = _pairs.numbers(bellman.listed, head_x, head_y, bellman.shape[1])
+    heads[(heads < 0) & (bellman.cost[head_x, head_y] > 0.0)] = bellman.n_pairs
+    tail, heads = tail[heads >= 0], heads[heads >= 0]
+    return np.bincount(tail, minlength=last - first)[pairs - first], heads

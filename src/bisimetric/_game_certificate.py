@@ -60,9 +60,9 @@ def check_game(witness: GameWitness) -> Certificate:
     once = Application(lower, upper, float((lower - value).min()), float((upper - value).max()), worst)
 
     def proved_zero(lower: Floats, upper: Floats) -> Mask | None:
-        return _proved_zero(bellman, blocks, uppers, zero_candidates(bellman.cost, upper, lower))
+        return _proved_zero(bellman, blocks, uppers, zero_candidates(bellman.cost, upper, float((upper - lower).max())))
 
-    return interval(bellman, value, once, proved_zero)
+    return interval(bellman, bellman.cost, value, once, proved_zero)
 
 
 def immediate(bellman: GameBellman) -> Certificate:

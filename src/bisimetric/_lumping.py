@@ -97,7 +97,8 @@ class Lumping:
         value, lower, upper, priced = map(self._spread, (old.value, old.lower, old.upper, solution.priced))
         witness = LiftedWitness.of(solution.witness, solution.priced, self.full, self.source, self.target)
         if self.provable is not None:
-            zero = led_inside(zero_candidates(self.full.cost, upper, lower), witness.coupled, witness.cells_per_pair)
+            candidate = zero_candidates(self.full.cost, upper, float((upper - lower).max()))
+            zero = led_inside(candidate, witness.coupled, witness.cells_per_pair)
             value[zero] = lower[zero] = upper[zero] = 0.0
         certificate = replace(old, value=value, lower=lower, upper=upper)
         return replace(solution, problem=self.full, certificate=certificate, witness=witness, priced=priced)

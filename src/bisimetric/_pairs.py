@@ -58,12 +58,23 @@ def open_pairs(stop: Mask, source: Rows, target: Rows, *, folded: bool) -> Pairs
     sizes = np.diff(source.indptr)[x] + np.diff(target.indptr)[y] - 1
     before = np.cumsum(sizes) - sizes
     begin = before - np.repeat(np.append(before, 0)[np.minimum(row[:-1], len(before))], np.diff(row))
-    number = np.full(n * m, -1, np.int32)
-    count = np.arange(len(x), dtype=np.int32)
-    number[x * m + y] = count
-    if folded:
-        number[y * m + x] = count
+    number = np.empty(0, np.int32)
+    if not folded or len(x) < n * (n - 1) // 2:
+        count = np.arange(len(x), dtype=np.int32)
+        number = np.full(n * m, -1, np.int32)
+        number[x * m + y] = count
+        if folded:
+            number[y * m + x] = count
     return Pairs(row, y.astype(np.int32), begin.astype(np.int32), number)
+
+
+def numbers(pairs: Pairs, x: Ints, y: Ints, m: int) -> Ints:
+    """The numbers of pairs of states, or of their mirror images; -1 where V is known."""
+    if not pairs.column.size:
+        return x * m + y
+    found = np.empty(len(x), np.int64)
+    kernels.listing.numbers(x, y, pairs, m, found)
+    return found
 
 
 def states(pairs: Pairs, first: int, last: int, m: int) -> tuple[Ints, Ints]:
@@ -76,11 +87,8 @@ def states(pairs: Pairs, first: int, last: int, m: int) -> tuple[Ints, Ints]:
     return np.repeat(np.arange(rows[0], rows[1] + 1), np.diff(inside)), pairs.column[first:last].astype(np.int64)
 
 
-def spread(pairs: Pairs, vector: Floats, known: Floats) -> Floats:
-    """One entry per listed pair as a matrix over all pairs; `known` where V is known. No copy if all are listed."""
-    if not pairs.column.size:
-        return vector.reshape(known.shape)
-    matrix = known.copy()
+def spread(pairs: Pairs, vector: Floats, matrix: Floats) -> Floats:
+    """The matrix over all pairs, overwritten with one entry per listed pair: what is known stays."""
     for_even_split(lambda i, j: kernels.listing.spread(i, j, pairs, vector, matrix), len(matrix), cost=matrix.size)
     return matrix
 

@@ -17,7 +17,7 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._certificate import Certificate
+from bisimetric._certificate import Certificate, ListedCertificate
 from bisimetric._errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric._game import Game
 from bisimetric._game_solution import MDPSolution
@@ -123,7 +123,9 @@ class _Run(Generic[AnyAnswer]):
         self._began = time.perf_counter()
         self._history: list[Step] = []
         self._iterate: Iterate | None = None  # before the first sweep is over
-        self._certificate: Certificate | None = None  # of the current iterate, if it has been checked
+        self._certificate: Certificate | ListedCertificate | None = (
+            None  # of the current iterate, if it has been checked
+        )
 
     def on_classes(self) -> _Run[AnyAnswer]:
         """The same run with classes of bisimilar states, if that pays; else this one."""
@@ -165,11 +167,11 @@ class _Run(Generic[AnyAnswer]):
             if self._certificate is None:
                 iterate = self._iterate = self._options.solver.measured(self._task.bellman, iterate)
                 self._certificate = self._task.check(iterate)
-            certificate = self._certificate
             # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is
             # void.
             estimate = None if status is Status.INTERRUPTED else iterate.estimate()
-            certificate = certificate.around(estimate, self._task.bellman.scale)
+            iterate = self._iterate = iterate.at_rest()
+            certificate = self._certificate.around(estimate, self._task.bellman.scale)
         return self._task.answer(self._options.solver.name, status, tuple(self._history), certificate, iterate)
 
     def _accept(self, iterate: Iterate) -> Iterate:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bisimetric import _certificate, _game_certificate
 from bisimetric._bellman import Bellman
-from bisimetric._certificate import Certificate
+from bisimetric._certificate import Certificate, ListedCertificate
 from bisimetric._coupling import IndependentWitness, TreeWitness, without_flows
 from bisimetric._game import Game
 from bisimetric._game_bellman import GameBellman
@@ -58,7 +58,7 @@ class Task(Protocol[AnswerGiven]):
         """What holds before any solver has begun."""
         ...
 
-    def check(self, iterate: Iterate) -> Certificate:
+    def check(self, iterate: Iterate) -> Certificate | ListedCertificate:
         """The checker's word on an iterate."""
         ...
 
@@ -112,7 +112,7 @@ class ChainTask:
     def a_priori(self) -> Certificate:
         return _certificate.a_priori(self._problem, self.bellman)
 
-    def check(self, iterate: Iterate) -> Certificate:
+    def check(self, iterate: Iterate) -> Certificate | ListedCertificate:
         return _certificate.check(self._problem, self.bellman, iterate.value, iterate.witness, self._provable)
 
     def answer(
@@ -154,7 +154,7 @@ class ClassTask:
     def a_priori(self) -> Certificate:
         return self._small.a_priori()
 
-    def check(self, iterate: Iterate) -> Certificate:
+    def check(self, iterate: Iterate) -> Certificate | ListedCertificate:
         return self._small.check(iterate)
 
     def answer(

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from benchmarks import comparison, instances, measure, peers, scaling, tables
+from benchmarks import bisimulation, comparison, instances, measure, peers, scaling, tables, tasks
 
 SETTINGS = {"discount": 0.95, "tol": 1e-6, "memory": 8 * 10**9}
 
 
-@pytest.mark.parametrize("name", [*comparison.TITLES, *scaling.QUICK_KERNEL_INSTANCES, "sparse-20"])
+@pytest.mark.parametrize(
+    "name", [*comparison.TITLES, *scaling.QUICK_KERNEL_INSTANCES, "sparse-20", "self-4", "corners-4"]
+)
 def test_instances(name):
     """Every instance can be built by its name."""
     made = instances.problem(name, 0.9)
@@ -102,3 +104,60 @@ def test_tables_as_text_and_markdown():
     assert table.text() == "A title\n\n     b\nx    1\nyy  22\n  a note"
     assert table.markdown().splitlines()[2:5] == ["|  | b |", "| --- | ---: |", "| x | 1 |"]
     assert [tables.digits(value) for value in (0.01234, 5.67, 123.4)] == ["0.012", "5.7", "123"]
+
+
+def test_islands():
+    """A hundredth of the pairs can be reached: the starts are in two of ten parts that nothing connects."""
+    made = instances.problem("islands-2", 0.9)
+    n = made.shape[0]
+    part = bm.distance(made.source, made.target, discount=0.9, pairs="reachable").problem
+    assert 100 * (~part.stop).sum() == n * n
+    assert made.cost[~part.stop].any()
+
+
+@pytest.mark.parametrize(("name", "edges"), [("sparse-40", 200), ("even-40", 200), ("path-40", 40)])
+def test_large_chains(name, edges):
+    """Every chain whose classes are looked for can be built by its name."""
+    made = instances.chain(name)
+    assert (made.n_states, made.transitions.nnz) == (40, edges)
+    assert len(set(bm.bisimilar_classes(made))) == 40
+
+
+def test_no_such_chain():
+    """A wrong name ends the program with a message."""
+    with pytest.raises(SystemExit, match="instance"):
+        instances.chain("torus-3")
+
+
+@pytest.mark.parametrize("name", bisimulation.COMPARISONS)
+def test_both_sides_of_a_comparison(name):
+    """They answer the same question, one of them with less."""
+    comparison = bisimulation.COMPARISONS[name]
+    family = comparison.instance.partition("-")[0]
+    question = {"instance": f"{family}-3", "discount": 0.9, "tol": 1e-6}
+    having, lacking = (
+        tasks.TASKS[comparison.task](**question, **options) for options in (comparison.having, comparison.lacking)
+    )
+    assert having["pairs"] == lacking["pairs"]
+    assert min(having["cpu"], lacking["cpu"]) > 0.0
+    assert max(having["relative_gap"], lacking["relative_gap"]) <= 1e-6
+    if comparison.task == "between-starts":
+        assert 100 * having["pairs_solved"] == lacking["pairs_solved"]
+        assert having["distance"] == pytest.approx(lacking["distance"], rel=1e-5)
+
+
+def test_tables_of_savings():
+    """Ratios are taken within a turn, growth from half the size."""
+    rows = []
+    for study in bisimulation.COMPARISONS:
+        for turn, cpu in enumerate((1.0, 2.0, 10.0)):
+            memory = {"pairs": 10, "bytes_before": 100}
+            rows.append({"study": study, "turn": turn, "having": True, "cpu": cpu, "bytes_peak": 200} | memory)
+            rows.append({"study": study, "turn": turn, "having": False, "cpu": 3 * cpu, "bytes_peak": 300} | memory)
+    for size in (5, 10):
+        sizes = {"states": size, "edges": 5 * size, "classes": size}
+        rows.append({"study": "refinement", "instance": f"even-{size}", "cpu": 0.1 * size**2, **sizes})
+    savings, growth = bisimulation.tables(rows)
+    assert savings.body[0][1:] == ["10", "2", "6", "3×", "1.5×", "10", "20", "2×", "1.8×"]
+    assert savings.body[1][1:6] == ["10", "2", "6", "3×", "8×"]
+    assert [line[-1] for line in growth.body] == ["", "4.00"]

@@ -8,6 +8,7 @@ import pytest
 import bisimetric as bm
 from bisimetric import _pairs
 from bisimetric._bellman import Bellman
+from bisimetric._certificate import ListedCertificate, check
 from bisimetric._coupling import TreeWitness
 from bisimetric._task import ChainTask
 
@@ -56,16 +57,17 @@ def test_numbers(problem):
     bellman = Bellman.of(problem).on_open_pairs(problem)
     n, m = problem.shape
     x, y = bellman.states(0, bellman.n_pairs)
-    assert np.array_equal(bellman.pairs.number[x * m + y], np.arange(bellman.n_pairs))
+    assert np.array_equal(_pairs.numbers(bellman.pairs, x, y, m), np.arange(bellman.n_pairs))
     found = np.zeros((n, m), np.bool_)
     found[x, y] = True
     assert found.sum() == bellman.n_pairs
     if bellman.folded:
         assert not (found & found.T).any()
-        assert np.array_equal(bellman.pairs.number[y * m + x], np.arange(bellman.n_pairs))
+        assert np.array_equal(_pairs.numbers(bellman.pairs, y, x, m), np.arange(bellman.n_pairs))
         found |= found.T
     assert np.array_equal(found, ~bellman.stop)
-    assert np.array_equal(bellman.pairs.number.reshape(n, m) >= 0, found)
+    every = np.divmod(np.arange(n * m), m)
+    assert np.array_equal(_pairs.numbers(bellman.pairs, *every, m).reshape(n, m) >= 0, found)
     counts = np.diff(bellman.pairs.row)
     assert problem.stop is not None or counts.max() - counts.min() <= 1
     for first, last in ((0, 1), (1, bellman.n_pairs), (bellman.n_pairs - 1, bellman.n_pairs)):
@@ -104,6 +106,57 @@ def test_sweeps_and_evaluations(problem):
     right[some.stop] = 0.0
     expected = np.linalg.solve(np.eye(value.size) - 0.9 * moves, right.ravel()).reshape(problem.shape)
     np.testing.assert_allclose(solved.x, _pairs.gathered(some.pairs, expected), rtol=1e-9, atol=1e-11)
+
+
+def twins():
+    """Four states with a twin each, whose rows go to either: a cost that does not tell them apart, one that does."""
+    random = np.random.default_rng(3)
+    rows = np.array([[2, 1, 1, 0], [1, 1, 1, 1], [1, 0, 2, 1], [1, 0, 0, 3]]) / 4  # exact, and so are their products
+    chain = bm.MarkovChain(np.kron(rows, [[0.5, 0.5], [0.25, 0.75]]))
+    cost = np.kron(random.random((4, 4)), np.ones((2, 2)))
+    cost += cost.T
+    cost[np.kron(np.eye(4), np.ones((2, 2))) > 0] = 0.0
+    told = cost.copy()
+    told[0, 1] = told[1, 0] = 1.0
+    stop = np.zeros((8, 8), np.bool_)
+    stop[0, 1] = stop[1, 0] = True
+    return [
+        bm.Problem(chain, chain, discount=0.9, cost=cost),
+        bm.Problem(chain, chain, discount=0.9, cost=told, stop=stop),
+        bm.Problem(chain, chain, discount=0.9, cost=cost, stop=stop),
+    ]
+
+
+@pytest.mark.parametrize("problem", [*QUESTIONS.values(), *twins()])
+def test_the_same_certificate(problem):
+    """The checker says of one value what it says on all pairs: bounds, gaps and zeros that are proved."""
+    some, whole = Bellman.of(problem).on_open_pairs(problem), Bellman.of(problem)
+    value = some.scaled_cost()
+    bounds = []
+    for bellman in (some, whole):
+        trees = bellman.new_trees()
+        bellman.improve(value, trees, cold=True)
+        bounds.append(check(problem, bellman, value, TreeWitness(bellman, value, trees)))
+    listed, full = bounds
+    assert isinstance(listed, ListedCertificate)
+    spread = listed.around()
+    outside = ~some.stop
+    np.testing.assert_allclose(spread.lower[outside], full.lower[outside], atol=1e-12)
+    np.testing.assert_allclose(spread.upper[outside], full.upper[outside], atol=1e-12)
+    assert np.array_equal(spread.lower[some.stop], problem.cost[some.stop])
+    assert np.array_equal(spread.upper == 0.0, full.upper == 0.0)
+    assert (listed.gap, listed.relative_gap) == (spread.gap, spread.relative_gap)
+    assert ((spread.lower <= spread.value) & (spread.value <= spread.upper)).all()
+    far = spread.upper + 1.0
+    assert np.array_equal(listed.around(far * 2.0, 2.0).value, spread.upper)
+
+
+def test_zeros_are_proved():
+    """Twins are at distance zero, unless those that are told apart may be met."""
+    free, told, stopping = (bm.solve(problem).upper == 0.0 for problem in twins())
+    assert np.array_equal(free, np.kron(np.eye(4), np.ones((2, 2))) > 0)
+    assert np.array_equal(stopping, free)
+    assert np.array_equal(told, np.eye(8) > 0)
 
 
 def test_couplings_of_all_pairs(problem):

@@ -72,4 +72,4 @@ def _certified(problem: Problem, bellman: Bellman, value: Floats, swept: Floats)
     rows = 0.5 * sum(float(chain.row_error.max()) for chain in chains)
     residual = swept - value
     once = Application(swept, swept.copy(), float(residual.min()), float(residual.max()), Errors(terms, rows))
-    return interval(bellman, value, once, lambda lower, upper: None)
+    return interval(bellman, bellman.cost, value, once, lambda lower, upper: None)

@@ -97,7 +97,7 @@ def _proved_again(
         raise FileFormatError(f"scale is {scale!r}, expected {expected!r} for this problem")
     try:
         with np.errstate(all="ignore"):  # absurd numbers overflow, and prove nothing
-            proved = check(problem, bellman, bellman.scaled_cost() if at_once else priced, witness)
+            proved = check(problem, bellman, bellman.scaled_cost() if at_once else priced, witness).around()
     except InvalidWitness as error:
         raise FileFormatError(f"the stored couplings are not valid: {error}") from None
     if at_once:

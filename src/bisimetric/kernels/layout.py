@@ -38,7 +38,8 @@ class Pairs(NamedTuple):
     row: npt.NDArray[np.int64]  # [n + 1], number of the first pair of a source row
     column: npt.NDArray[np.int32]  # [pairs], target state
     begin: npt.NDArray[np.int32]  # [pairs], where its tree begins, counted from the row's offset
-    number: npt.NDArray[np.int32]  # [n·m], number of a flat pair of states; -1 where V is known
+    # [n·m], number of a flat pair of states; -1 where V is known. Empty where a formula tells it: kernels/listing.py.
+    number: npt.NDArray[np.int32]
 
 
 class Trees(NamedTuple):

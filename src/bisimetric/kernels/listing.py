@@ -2,9 +2,37 @@
 
 from __future__ import annotations
 
-from bisimetric.kernels._compile import kernel
+from bisimetric.kernels._compile import kernel, part
 
 SLICE = 20_000_000  # moves that are followed in one call, about a tenth of a second
+
+
+@part
+def folded_number(n, x, y):
+    """The number of a pair of states, or of its mirror image, if one of each two is listed; -1 for equal states.
+
+    The source row x has the states x + 1, …, x + count on the circle of all n, in ascending order: first those beyond
+    the end of the circle, if any. (Numbers in, a number out: an array that is handed on costs more than all of this.)
+    """
+    half = (n - 1) // 2
+    rows_with_one_more = (n // 2) * (1 - n % 2)
+    ahead = y - x if y >= x else y - x + n
+    if ahead == 0:
+        return -1
+    if ahead > half + (x < rows_with_one_more):
+        x, y, ahead = y, x, n - ahead
+    first = x * half + min(x, rows_with_one_more)
+    beyond = max(x + half + (x < rows_with_one_more) - (n - 1), 0)
+    return first + (y if y < x else beyond + ahead - 1)
+
+
+@kernel
+def numbers(x_of, y_of, pairs, m, out):
+    """The numbers of pairs of states."""
+    number = pairs.number
+    numbered = number.size > 0
+    for k in range(len(out)):
+        out[k] = number[x_of[k] * m + y_of[k]] if numbered else folded_number(m, x_of[k], y_of[k])
 
 
 @kernel
@@ -21,9 +49,10 @@ def spread(first, last, pairs, vector, matrix):
     """Write a vector over listed pairs into the rows first..last of a matrix over all pairs, known entries left out."""
     m = matrix.shape[1]
     number = pairs.number
+    numbered = number.size > 0
     for x in range(first, last):
         for y in range(m):
-            pair = number[x * m + y]
+            pair = number[x * m + y] if numbered else folded_number(m, x, y)
             if pair >= 0:
                 matrix[x, y] = vector[pair]
 

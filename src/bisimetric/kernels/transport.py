@@ -17,6 +17,7 @@ import numpy as np
 
 from bisimetric.kernels._compile import finite_part, kernel, part
 from bisimetric.kernels.layout import HINT_RUN, SMALL
+from bisimetric.kernels.listing import folded_number
 from bisimetric.kernels.simplex import (
     CHILD,
     FLOW,
@@ -110,7 +111,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs,
     codes, offset, shift = trees.code, trees.offset, trees.shift
     coupled, weight, used = trees.target, trees.weight, trees.used
     row, column, begin, number = pairs.row, pairs.column, pairs.begin, pairs.number
-    listed = column.size > 0
+    listed, numbered = column.size > 0, number.size > 0
     m = cost.shape[1]
     width = value.shape[1]
     stopping = stop.size > 0
@@ -187,9 +188,11 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs,
                         w = tree[k, PARENT]
                         codes[at + k] = (u << shift) | w
                         if real[FLOW, u] > 0.0:
-                            after = p_to[x_at + min(u, w)] * width + q_to[y_at + max(u, w) - sx]
+                            after_x = np.int64(p_to[x_at + min(u, w)])
+                            after_y = np.int64(q_to[y_at + max(u, w) - sx])
+                            after = after_x * width + after_y
                             if listed:
-                                after = number[after]
+                                after = number[after] if numbered else folded_number(width, after_x, after_y)
                             known = after < 0  # an evaluation changes nothing there
                             coupled[at + positive] = 0 if known else after
                             weight[at + positive] = 0.0 if known else real[FLOW, u]

@@ -47,6 +47,10 @@ class Iterate:
         """A better guess of the distances than the middle of the interval, if the solver has one at little cost."""
         return None
 
+    def at_rest(self) -> Iterate:
+        """The same without what only another step or an estimate would need."""
+        return self
+
 
 State = TypeVar("State", bound=Iterate)
 

@@ -28,7 +28,7 @@ from typing import ClassVar
 import numpy as np
 
 from bisimetric._bellman import Bellman, Sweep
-from bisimetric._coupling import TreeWitness
+from bisimetric._coupling import TreeWitness, without_flows
 from bisimetric._errors import InvalidOption
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Trees
@@ -55,6 +55,10 @@ class PolicyIterate(Iterate):
     def estimate(self) -> Floats:
         """The value of the last coupling: closer than the interval shows, the error being of second order."""
         return _evaluated(self.bellman, self)
+
+    def at_rest(self) -> PolicyIterate:
+        trees = without_flows(self.trees)
+        return replace(self, trees=trees, witness=TreeWitness(self.bellman, self.value, trees))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,152 @@
+"""What the structure of a problem saves: symmetry, bisimilar states, pairs that do not matter; and refinement by size.
+
+    metric       one chain against itself, where one pair of each two is enough, against all pairs
+    classes      chains with bisimilar states, of which one of a class is enough, against all states
+    reachable    the distance between two starts, where most pairs don't matter, against all pairs
+    refinement   bisimilar states of large chains
+
+Every measurement has a process of its own and one thread. Comparisons take turns; the median of the ratios counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+from typing import Any, NamedTuple
+
+from benchmarks.measure import in_fresh_process
+from benchmarks.tables import Row, Table, digits
+
+DISCOUNT = 0.95
+TOL = 1e-6
+ROUNDS, QUICK_ROUNDS = 3, 1
+FAMILIES_OF_CHAINS = ("sparse", "even", "path")
+SIZES, QUICK_SIZES = (250_000, 500_000, 1_000_000), (25_000, 50_000, 100_000)
+DOUBLING_TARGET = 2.5  # times the CPU seconds
+MILLION_TARGET = 60  # CPU seconds for a million states with five million edges
+
+
+class Comparison(NamedTuple):
+    """The same question, answered with and without what is to be shown."""
+
+    title: str
+    instance: str
+    quick_instance: str
+    task: str
+    having: dict[str, Any]
+    lacking: dict[str, Any]
+    faster: float  # wanted
+    smaller: float | None = None  # wanted, of the memory
+
+
+COMPARISONS = {
+    "metric": Comparison(
+        "one pair of each two: 4-rooms against itself",
+        "self-32",
+        "self-12",
+        "ours",
+        {"quotient": False},
+        {"quotient": False, "every_pair": True},
+        1.5,
+        1.8,
+    ),
+    "classes": Comparison(
+        "bisimilar states merged: symmetric 4-rooms",
+        "corners-20",
+        "corners-10",
+        "ours",
+        {},
+        {"quotient": False},
+        8.0,
+    ),
+    "reachable": Comparison(
+        "only reachable pairs: one of ten islands each",
+        "islands-10",
+        "islands-4",
+        "between-starts",
+        {"pairs": "reachable"},
+        {"pairs": "all"},
+        1 / 0.03,
+    ),
+}
+
+
+def measure(quick: bool, say: Callable[[str], None]) -> list[Row]:
+    """One row for each measurement."""
+    rows: list[Row] = []
+
+    def add(**row: Any) -> None:
+        rows.append(row)
+        say(f"{row['study']}, {row['instance']}: {row['cpu']:.3g} s CPU")
+
+    for name, comparison in COMPARISONS.items():
+        instance = comparison.quick_instance if quick else comparison.instance
+        for turn in range(QUICK_ROUNDS if quick else ROUNDS):
+            for having in (True, False):
+                options = comparison.having if having else comparison.lacking
+                arguments = {"instance": instance, "discount": DISCOUNT, "tol": TOL, **options}
+                result = in_fresh_process(comparison.task, arguments)
+                add(study=name, instance=instance, turn=turn, having=having, **result)
+    for family in FAMILIES_OF_CHAINS:
+        for size in QUICK_SIZES if quick else SIZES:
+            instance = f"{family}-{size}"
+            add(study="refinement", instance=instance, **in_fresh_process("refinement", {"instance": instance}))
+    return rows
+
+
+def tables(rows: Sequence[Row]) -> Iterator[Table]:
+    """What is saved, and refinement by size."""
+    head = ["", "pairs", "CPU s", "without", "faster", "wanted", "bytes a pair", "without", "smaller", "wanted"]
+    notes = (
+        f"One thread, γ = {DISCOUNT}, relative gap {TOL:g}, certificates included; median of {_turns(rows)}.",
+        "Bytes above those of the process before the solve, a pair of states.",
+    )
+    yield Table("What structure saves", head, [_compared(name, rows) for name in COMPARISONS], notes)
+    large = [row for row in rows if row["study"] == "refinement"]
+    head = ["", "states", "edges", "classes", "CPU s", "× half the size"]
+    wanted = (
+        f"Wanted: at most {DOUBLING_TARGET} × half the size, and a million states with five million edges within",
+        f"{MILLION_TARGET} CPU s. sparse and even: five random successors, with random and with equal probabilities;",
+        "path: one state after the other.",
+    )
+    yield Table("Bisimilar states by partition refinement", head, [_refined(row, large) for row in large], wanted)
+
+
+def _turns(rows: Sequence[Row]) -> int:
+    return len({row["turn"] for row in rows if "turn" in row})
+
+
+def _compared(name: str, rows: Sequence[Row]) -> list[str]:
+    """A line of the first table; the ratios are within a turn."""
+    wanted = COMPARISONS[name]
+    having, lacking = (
+        [row for row in rows if row["study"] == name and row["having"] == side] for side in (True, False)
+    )
+    faster = median(without["cpu"] / row["cpu"] for row, without in zip(having, lacking, strict=True))
+    line = [
+        wanted.title,
+        str(having[0]["pairs"]),
+        *(digits(median(row["cpu"] for row in side)) for side in (having, lacking)),
+    ]
+    line += [f"{digits(faster, 3)}×", f"{digits(wanted.faster, 3)}×"]
+    if wanted.smaller is None:
+        return [*line, "", "", "", ""]
+    bytes_a_pair = [median(_bytes(row) / row["pairs"] for row in side) for side in (having, lacking)]
+    smaller = median(_bytes(without) / _bytes(row) for row, without in zip(having, lacking, strict=True))
+    return [*line, *(digits(value, 3) for value in bytes_a_pair), f"{digits(smaller, 3)}×", f"{wanted.smaller:g}×"]
+
+
+def _refined(row: Row, rows: Sequence[Row]) -> list[str]:
+    """A line of the second table."""
+    family = row["instance"].partition("-")[0]
+    half = next((other for other in rows if other["instance"] == f"{family}-{row['states'] // 2}"), None)
+    return [
+        family,
+        *(str(row[name]) for name in ("states", "edges", "classes")),
+        digits(row["cpu"], 3),
+        "" if half is None else f"{row['cpu'] / half['cpu']:.2f}",
+    ]
+
+
+def _bytes(row: Row) -> float:
+    return float(row["bytes_peak"] - row["bytes_before"])
