@@ -11,6 +11,7 @@ Every measurement has a process of its own and one thread. Comparisons take turn
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -79,18 +80,20 @@ def measure(quick: bool, say: Callable[[str], None]) -> list[Row]:
         rows.append(row)
         say(f"{row['study']}, {row['instance']}: {row['cpu']:.3g} s CPU")
 
+    turns = range(QUICK_ROUNDS if quick else ROUNDS)
     for name, comparison in COMPARISONS.items():
         instance = comparison.quick_instance if quick else comparison.instance
-        for turn in range(QUICK_ROUNDS if quick else ROUNDS):
+        for turn in turns:
             for having in (True, False):
                 options = comparison.having if having else comparison.lacking
                 arguments = {"instance": instance, "discount": DISCOUNT, "tol": TOL, **options}
                 result = in_fresh_process(comparison.task, arguments)
                 add(study=name, instance=instance, turn=turn, having=having, **result)
     for family in FAMILIES_OF_CHAINS:
-        for size in QUICK_SIZES if quick else SIZES:
+        for turn, size in product(turns, QUICK_SIZES if quick else SIZES):
             instance = f"{family}-{size}"
-            add(study="refinement", instance=instance, **in_fresh_process("refinement", {"instance": instance}))
+            result = in_fresh_process("refinement", {"instance": instance})
+            add(study="refinement", instance=instance, turn=turn, **result)
     return rows
 
 
@@ -102,14 +105,17 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
         "Bytes above those of the process before the solve, a pair of states.",
     )
     yield Table("What structure saves", head, [_compared(name, rows) for name in COMPARISONS], notes)
-    large = [row for row in rows if row["study"] == "refinement"]
+    large: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["study"] == "refinement":
+            large.setdefault(row["instance"], []).append(row)
     head = ["", "states", "edges", "classes", "CPU s", "× half the size"]
     wanted = (
         f"Wanted: at most {DOUBLING_TARGET} × half the size, and a million states with five million edges within",
         f"{MILLION_TARGET} CPU s. sparse and even: five random successors, with random and with equal probabilities;",
         "path: one state after the other.",
     )
-    yield Table("Bisimilar states by partition refinement", head, [_refined(row, large) for row in large], wanted)
+    yield Table("Bisimilar states by partition refinement", head, [_refined(name, large) for name in large], wanted)
 
 
 def _turns(rows: Sequence[Row]) -> int:
@@ -136,15 +142,15 @@ def _compared(name: str, rows: Sequence[Row]) -> list[str]:
     return [*line, *(digits(value, 3) for value in bytes_a_pair), f"{digits(smaller, 3)}×", f"{wanted.smaller:g}×"]
 
 
-def _refined(row: Row, rows: Sequence[Row]) -> list[str]:
-    """A line of the second table."""
-    family = row["instance"].partition("-")[0]
-    half = next((other for other in rows if other["instance"] == f"{family}-{row['states'] // 2}"), None)
+def _refined(name: str, large: dict[str, list[Row]]) -> list[str]:
+    """A line of the second table; the ratios are within a turn."""
+    family, rows = name.partition("-")[0], large[name]
+    row, half = rows[0], large.get(f"{family}-{rows[0]['states'] // 2}")
     return [
         family,
         *(str(row[name]) for name in ("states", "edges", "classes")),
-        digits(row["cpu"], 3),
-        "" if half is None else f"{row['cpu'] / half['cpu']:.2f}",
+        digits(median(row["cpu"] for row in rows), 3),
+        "" if half is None else f"{median(a['cpu'] / b['cpu'] for a, b in zip(rows, half, strict=True)):.2f}",
     ]
 
 

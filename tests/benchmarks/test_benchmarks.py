@@ -156,7 +156,7 @@ def test_tables_of_savings():
             rows.append({"study": study, "turn": turn, "having": False, "cpu": 3 * cpu, "bytes_peak": 300} | memory)
     for size in (5, 10):
         sizes = {"states": size, "edges": 5 * size, "classes": size}
-        rows.append({"study": "refinement", "instance": f"even-{size}", "cpu": 0.1 * size**2, **sizes})
+        rows.append({"study": "refinement", "turn": 0, "instance": f"even-{size}", "cpu": 0.1 * size**2, **sizes})
     savings, growth = bisimulation.tables(rows)
     assert savings.body[0][1:] == ["10", "2", "6", "3×", "1.5×", "10", "20", "2×", "1.8×"]
     assert savings.body[1][1:6] == ["10", "2", "6", "3×", "8×"]
