@@ -316,11 +316,19 @@ def test_no_writable_cache(environment, job):
     assert run(job, **{**silent, **environment}).splitlines() == [UNCACHED]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become anybody")
-@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv")
+def someone_else(number: int) -> tuple[str, ...]:
+    """The start of a command that runs as another user, who can use this Python too; skips where there is none."""
+    prefix = ("setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups")
+    if not hasattr(os, "geteuid") or os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("only root can become anybody, with setpriv")
+    if subprocess.run([*prefix, sys.executable, "-c", "import numba"], capture_output=True).returncode != 0:
+        pytest.skip("this Python is closed to other users")
+    return prefix
+
+
 def test_a_user_without_a_home():
     """A number without a name and without $HOME, as containers have them."""
-    nobody = ("setpriv", "--reuid=54321", "--regid=54321", "--clear-groups")
+    nobody = someone_else(54321)
     said = run("step()", prefix=nobody, BISIMETRIC_CACHE_DIR=None, NUMBA_CACHE_DIR=None, XDG_CACHE_HOME=None, HOME=None)
     assert said.splitlines() == [UNCACHED]
 
@@ -392,9 +400,7 @@ def test_a_damaged_cache(cache, damage):
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions as Unix has them")
 def test_a_read_only_install(cache):
     """Package and filled cache belong to somebody else and can't be written: kernels are read, nothing is compiled."""
-    if os.geteuid() == 0 and shutil.which("setpriv") is None:
-        pytest.skip("permissions do not bind root, and there is no setpriv")
-    prefix = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.geteuid() == 0 else ()
+    prefix = someone_else(65534) if os.geteuid() == 0 else ()  # permissions do not bind root
     with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others
         root = Path(name)
         shutil.copytree(Path(bm.__file__).parent, root / "bisimetric", ignore=shutil.ignore_patterns("__pycache__"))
