@@ -29,7 +29,8 @@ from bisimetric.kernels.layout import Cells, Rows, Scalings, Shared, Weights
 ONE_CALL = 2**22  # cells of all pairs up to which a kernel is called once; beyond, in blocks that Ctrl-C can part
 DENSE_FROM = 0.1  # share of cells on the supports from which a matrix product pays
 DENSE_PAIRS = 64  # pairs from which it does
-DENSE_BLOCK = 2**13  # scalings that a block of full supports works on at a time
+DENSE_BLOCK = 2**15  # scalings that a half projection of full supports works on at a time, in two arrays
+ROUNDING_BLOCK = 2**13  # the same for rounding, in a dozen arrays
 DRIFT = 100.0  # that Λ may have moved before the references of the shared kernel are chosen again
 INITIAL = ("independent", "uniform")
 Result = TypeVar("Result")
@@ -170,7 +171,9 @@ class Factored:
             )  # fmt: skip
 
         if self._is_full():
-            self._in_blocks(self._by_products(work, vector, out, other, sums), n, unit=self._rows_at_once())
+            self._in_blocks(
+                self._by_products(work, vector, out, other, sums), n, unit=self._rows_at_once(ROUNDING_BLOCK)
+            )
         else:
             self._in_blocks(work, n)
         product, square = np.add.reduce(sums, axis=0).tolist()
@@ -185,7 +188,7 @@ class Factored:
         centres = self._centres()
         relative = self.whole - centres[0][:, None] - centres[1]
         top = float(relative.max())
-        kernel, size = np.exp(relative - top + self.rest), self._rows_at_once()
+        kernel, size = np.exp(relative - top + self.rest), self._rows_at_once(ROUNDING_BLOCK)
         rows, value = (bellman.source, bellman.target), vector.reshape(n, m)
 
         def work(begin: int, end: int) -> None:
@@ -207,10 +210,10 @@ class Factored:
         n, m = self.bellman.shape
         return n * m >= DENSE_PAIRS and self._cells == (n * m) ** 2 and not self.bellman.stop.size
 
-    def _rows_at_once(self) -> int:
-        """Source rows of full supports that fit the cache."""
+    def _rows_at_once(self, block: int) -> int:
+        """Source rows of full supports with so many scalings."""
         n, m = self.bellman.shape
-        return max(1, DENSE_BLOCK // (m * max(n, m)))
+        return max(1, block // (m * max(n, m)))
 
     def _centres(self) -> tuple[Floats, Floats]:
         if self._centre_x is None or self._centre_y is None:
@@ -276,7 +279,7 @@ class Factored:
         self._weights = None  # while they change
         own_centre = self._centres()[0 if by_source else 1]
         out = None if commit else expected
-        size = self._rows_at_once()
+        size = self._rows_at_once(DENSE_BLOCK)
 
         def work(i: int, j: int) -> None:
             for first in range(i * size * m, min(j * size, n) * m, size * m):
