@@ -29,8 +29,8 @@ from bisimetric.kernels.layout import Cells, Rows, Scalings, Shared, Weights
 ONE_CALL = 2**22  # cells of all pairs up to which a kernel is called once; beyond, in blocks that Ctrl-C can part
 DENSE_FROM = 0.1  # share of cells on the supports from which a matrix product pays
 DENSE_PAIRS = 64  # pairs from which it does
-DENSE_BLOCK = 2**15  # scalings that a half projection of full supports works on at a time, in two arrays
-ROUNDING_BLOCK = 2**13  # the same for rounding, in a dozen arrays
+DENSE_BLOCK = 2**14  # scalings that a half projection of full supports works on at a time, in two arrays
+ROUNDING_BLOCK = 2**12  # the same for rounding, in a dozen arrays
 DRIFT = 100.0  # that Λ may have moved before the references of the shared kernel are chosen again
 INITIAL = ("independent", "uniform")
 Result = TypeVar("Result")
