@@ -8,7 +8,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,38 +46,28 @@ class Witness(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeWitness:
-    """Couplings as flows on transport trees, potentials as their duals for `value`."""
+    """Couplings as flows on transport trees, potentials as their duals for `value`.
+
+    In the order of the pairs that were solved, or `everywhere`: for all pairs of states in flat order, mirrored or with
+    equal states kept together where that is how their distance is known.
+    """
 
     bellman: Bellman
     value: Floats
     trees: Trees
+    everywhere: bool = False
 
     @property
     def cells_per_pair(self) -> int:
         return sum(self.bellman.longest)
 
     def cells(self, first: int, last: int) -> Cells:
-        return self.bellman.read_trees(self.value, self.trees, first, last)
+        read = self.bellman.read_pairs if self.everywhere else self.bellman.read_trees
+        return read(self.value, self.trees, first, last)
 
-    def by_states(self) -> Witness:
-        """The same for all pairs of states in flat order, also where only some of them are solved."""
-        return self if self.bellman.pairs is None else PairTreeWitness(self.bellman, self.value, self.trees)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairTreeWitness:
-    """The trees of a solve on some of the pairs, seen from all of them: mirrored, or equal states kept together."""
-
-    bellman: Bellman
-    value: Floats
-    trees: Trees
-
-    @property
-    def cells_per_pair(self) -> int:
-        return sum(self.bellman.longest)
-
-    def cells(self, first: int, last: int) -> Cells:
-        return self.bellman.read_pairs(self.value, self.trees, first, last)
+    def by_states(self) -> TreeWitness:
+        """The same for all pairs of states, also where only some of them are solved."""
+        return replace(self, everywhere=True)
 
 
 def without_flows(trees: Trees) -> Trees:

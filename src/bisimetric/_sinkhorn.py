@@ -31,6 +31,9 @@ DENSE_FROM = 0.1  # share of cells on the supports from which a matrix product p
 DENSE_PAIRS = 64  # pairs from which it does
 DENSE_BLOCK = 2**14  # scalings that a half projection of full supports works on at a time, in two arrays
 ROUNDING_BLOCK = 2**12  # the same for rounding, in a dozen arrays
+FINAL_ACCURACY = 1e-12  # residual of a solver's last evaluation, relative to the largest cost
+PASSING_ACCURACY = 1e-4  # the same for a look on the way
+LARGEST_EXPONENT = 1e290  # that a solver may come to
 DRIFT = 100.0  # that Λ may have moved before the references of the shared kernel are chosen again
 INITIAL = ("independent", "uniform")
 Result = TypeVar("Result")
@@ -340,6 +343,11 @@ def _uniform_scaling(rows: Rows) -> Floats:
     sizes = np.diff(rows.indptr)
     scaling: Floats = -np.log(rows.data * np.repeat(sizes, sizes))
     return scaling
+
+
+def evaluation_target(bellman: Bellman, *, last: bool) -> float:
+    """The residual at which the evaluation of a round's couplings may stop; the last round's is the answer."""
+    return (FINAL_ACCURACY if last else PASSING_ACCURACY) * bellman.largest_cost
 
 
 def largest_exponent(bellman: Bellman, total_step: float) -> float:

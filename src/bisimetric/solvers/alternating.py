@@ -20,7 +20,7 @@ from bisimetric import _step_size
 from bisimetric._averaging import Average
 from bisimetric._bellman import Bellman
 from bisimetric._errors import InvalidOption
-from bisimetric._sinkhorn import INITIAL, Factored, largest_exponent
+from bisimetric._sinkhorn import INITIAL, LARGEST_EXPONENT, Factored, evaluation_target, largest_exponent
 from bisimetric._step_size import Plan, StepSize, Theorem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Rows
@@ -29,9 +29,6 @@ from bisimetric.solvers.base import Facts, Iterate, Solver
 OUTPUTS = ("last", "average")
 DEFAULT_ROUNDS = 750
 MAX_INNER_STEPS = 100_000  # of an inner iteration that runs to a tolerance
-FINAL_ACCURACY = 1e-12  # residual of the last evaluation, relative to the largest cost
-PASSING_ACCURACY = 1e-4  # the same for a look on the way
-LARGEST_EXPONENT = 1e290  # that Λ may reach
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,8 +139,7 @@ class Alternating(Solver[Round]):
 
     def measured(self, bellman: Bellman, iterate: Round) -> Round:
         """The same with the output's value and couplings."""
-        accuracy = FINAL_ACCURACY if iterate.finished else PASSING_ACCURACY
-        target = accuracy * float(bellman.cost.max()) * bellman.scale
+        target = evaluation_target(bellman, last=iterate.finished)
         if iterate.average is not None and iterate.average.count:
             value, witness = iterate.average.output(iterate.value, target)
             return replace(iterate, value=value, witness=witness)

@@ -17,14 +17,11 @@ import numpy as np
 
 from bisimetric._bellman import Bellman
 from bisimetric._errors import InvalidOption
-from bisimetric._sinkhorn import Factored, largest_exponent
+from bisimetric._sinkhorn import LARGEST_EXPONENT, Factored, evaluation_target, largest_exponent
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.solvers.base import Iterate, Solver
 
 SETTLED = 16 * UNIT_ROUNDOFF  # change of the value, relative to the largest, at which there is nothing more to do
-LARGEST_EXPONENT = 1e290  # that ξV may reach
-FINAL_ACCURACY = 1e-12  # residual of the last evaluation, relative to the largest cost
-PASSING_ACCURACY = 1e-4  # the same for a look on the way
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +90,7 @@ class Entropic(Solver[EntropicRound]):
 
     def measured(self, bellman: Bellman, iterate: EntropicRound) -> EntropicRound:
         """The same with the value of the rounded couplings."""
-        accuracy = FINAL_ACCURACY if iterate.finished else PASSING_ACCURACY
-        value = iterate.factored.evaluate(iterate.now, accuracy * float(bellman.cost.max()) * bellman.scale)
+        value = iterate.factored.evaluate(iterate.now, evaluation_target(bellman, last=iterate.finished))
         return replace(iterate, value=value, witness=iterate.factored.witness(value))
 
     def patience(self, discount: float) -> int:
