@@ -17,7 +17,7 @@ ROOT = Path(bisimetric.__file__).parent
 # listed (adapters, experiments, plots) stands on top of the solve and below the command.
 LAYERS: list[set[str]] = [
     {"_version", "_errors", "errors"},
-    {"_stochastic", "_rounding", "kernels"},
+    {"_options", "_stochastic", "_rounding", "kernels"},
     {"_chain", "_mdp", "_memory", "_parallel", "_partition"},
     {"_cost", "cost", "environments", "_krylov", "_step_size"},
     {"_problem"},

@@ -21,6 +21,7 @@ from bisimetric._certificate import Certificate, ListedCertificate
 from bisimetric._errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric._game import Game
 from bisimetric._game_solution import MDPSolution
+from bisimetric._options import whole
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._stochastic import Floats, real_array
@@ -216,9 +217,7 @@ def _checked_tol(tol: object, solver: Solver[Any]) -> float:
 def _checked_max_steps(max_steps: object, solver: Solver[Any]) -> int:
     if max_steps is None:
         return solver.default_max_steps
-    if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
-        raise InvalidOption(f"max_steps is {max_steps!r}, expected a whole number ≥ 1")
-    return int(max_steps)
+    return whole(max_steps, "max_steps", at_least=1)
 
 
 def _checked_initial(initial: object, problem: Problem) -> Floats | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bisimetric._errors import InvalidOption
+from bisimetric._options import is_positive, positive
 
 AUTO_FIRST = 12.0  # by which "auto" may move an exponent in the first round
 AUTO_DECAY = 2.0 / 3.0
@@ -31,7 +32,7 @@ class Decaying:
     first: float
 
     def __post_init__(self) -> None:
-        _positive(self.first, "first")
+        positive(self.first, "first")
 
     def __call__(self, k: int) -> float:
         return self.first / math.sqrt(k)
@@ -48,7 +49,7 @@ class FromTheorem:
     epsilon: float  # in the units of the cost
 
     def __post_init__(self) -> None:
-        _positive(self.epsilon, "epsilon")
+        positive(self.epsilon, "epsilon")
 
 
 class Theorem(NamedTuple):
@@ -67,7 +68,7 @@ class Theorem(NamedTuple):
 
 
 SVI_THEOREM = Theorem(
-    "thm:main",
+    "Theorem 2",
     324.0,
     5,
     lambda c, gamma, log, k: math.sqrt((1.0 - gamma) ** 3 * log / k) / (4.0 * c),
@@ -77,7 +78,7 @@ SVI_THEOREM = Theorem(
     ),
 )
 SPI_THEOREM = Theorem(
-    "thm:main2",
+    "the theorem of Appendix D",
     5.0,
     4,
     lambda c, gamma, log, k: (1.0 - gamma) * math.sqrt(8.0 * log / k) / (3.0 * c),
@@ -112,7 +113,7 @@ def checked(step_size: object) -> None:
     """Raise unless this is a step size."""
     if isinstance(step_size, (Decaying, FromTheorem)) or step_size == "auto":
         return
-    if isinstance(step_size, str) or not _is_positive(step_size):
+    if not is_positive(step_size):
         raise InvalidOption(
             f"step_size is {step_size!r}, expected a positive finite number, Decaying(first), FromTheorem(epsilon) "
             "or 'auto'"
@@ -133,9 +134,9 @@ def plan(
         needed = theorem.factor * (largest / step_size.epsilon) ** 2 * log / (1.0 - discount) ** theorem.power
         if not needed <= LARGEST_ROUNDS:
             raise InvalidOption(
-                f"FromTheorem(epsilon={step_size.epsilon:g}) asks for K = {needed:.2g} rounds ({theorem.name}), "
-                f"expected at most {LARGEST_ROUNDS:.0e}; raise epsilon, give a step_size and rounds, "
-                "or use PolicyIteration()"
+                f"FromTheorem(epsilon={step_size.epsilon:g}) asks for K = {needed:.2g} rounds "
+                f"({theorem.name} of Calo et al. 2024), expected at most {LARGEST_ROUNDS:.0e}; "
+                "raise epsilon, give a step_size and rounds, or use PolicyIteration()"
             )
         total = max(1, math.ceil(needed))
         step = theorem.step(largest, discount, log, total)
@@ -148,12 +149,3 @@ def plan(
         return Plan(step_size, total)
     constant = float(step_size)
     return Plan(lambda _: constant, total, constant=True)
-
-
-def _is_positive(number: object) -> bool:
-    return isinstance(number, (int, float)) and not isinstance(number, bool) and 0.0 < number < math.inf
-
-
-def _positive(number: object, name: str) -> None:
-    if not _is_positive(number):
-        raise InvalidOption(f"{name} is {number!r}, expected a positive finite number")

@@ -290,7 +290,7 @@ def test_classic_four_rooms():
         ({"instance": "p1", "side": 10}, "both instance 'p1' and side 10 are given, expected one of them"),
         ({"goal": "all"}, "goal is 'all' without a side; give side="),
         ({"side": 10, "goal": "northeast"}, "goal is 'northeast', .*all; did you mean 'north-east'"),
-        ({"side": 1}, "side is 1, expected a whole number at least 2"),
+        ({"side": 1}, "side is 1, expected a whole number ≥ 2"),
         ({"side": 10.0}, "side is 10.0, expected a whole number"),
         ({"shortest_path": 1.5}, "shortest_path is 1.5, expected a number from 0 to 1"),
         ({"shortest_path": -0.1}, "shortest_path is -0.1"),

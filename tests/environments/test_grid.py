@@ -181,7 +181,7 @@ def test_open_grid_default_corner_and_smallest_size():
 @pytest.mark.parametrize(
     ("k", "corner", "message"),
     [
-        (0, "south-east", "k is 0, expected a whole number at least 1"),
+        (0, "south-east", "k is 0, expected a whole number ≥ 1"),
         (2.5, "south-east", "k is 2.5, expected a whole number"),
         (True, "south-east", "k is True, expected a whole number"),
         (3, "south", "corner is 'south', expected one of north-west, .*did you mean 'south-"),

@@ -244,6 +244,27 @@ def test_options_out_of_range(method, options, message):
         method(**options)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_numbers_of_numpy(method):
+    """Options may be numpy's numbers, with the same result as Python's."""
+    problem = _small_problem()
+    theirs = method(step_size=np.float32(1.0), inner_steps=np.int64(2), rounds=np.int32(4))
+    ours = method(step_size=1.0, inner_steps=2, rounds=4)
+    np.testing.assert_array_equal(bm.solve(problem, theirs).value, bm.solve(problem, ours).value)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_steps_that_are_nothing(method):
+    """A step so small that dividing by it overflows is refused with a remedy, not by the checker."""
+    with pytest.raises(InvalidOption, match="take a larger step_size"):
+        bm.solve(_small_problem(), method(step_size=1e-305))
+
+
+def _small_problem():
+    rooms = bm.environments.four_rooms
+    return bm.Problem(rooms(side=2), rooms(side=3), discount=0.5)
+
+
 @pytest.mark.parametrize("number", [0.0, -1.0, np.nan, np.inf, "1"])
 def test_schedules_out_of_range(number):
     """The same for what schedules are made of."""

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from bisimetric import aggregate, as_chain, cost, quotient, solve
 from bisimetric._chain import MarkovChain
-from bisimetric._errors import NotEnoughMemory
+from bisimetric._errors import InvalidOption, NotEnoughMemory
 from bisimetric._problem import Problem, checked_discount
 from bisimetric._solution import Solution
 from bisimetric.cli._console import print_json, show
@@ -94,6 +94,8 @@ def run_aggregate(
 ) -> int:
     """A smaller chain that behaves nearly like a given one."""
     check_output(output, "-o")
+    if (epsilon is None) == (n_states is None):
+        raise InvalidOption("expected one of --epsilon and --n-states: how close, or how many")
     meter = Meter()
     with Progress() as progress:
         progress.doing("reading")

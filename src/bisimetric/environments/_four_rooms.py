@@ -22,9 +22,9 @@ import numpy as np
 from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidOption
 from bisimetric._mdp import MDP
+from bisimetric._options import fraction, one_of, whole
 from bisimetric.environments._grid import CORNERS, Corner, chain_on, grid
 from bisimetric.environments._layout import Layout, Mask, read_map
-from bisimetric.environments._options import fraction, one_of, whole
 from bisimetric.environments._walk import directed_walks, random_walk, shortest_walk
 
 FOUR_ROOMS = """

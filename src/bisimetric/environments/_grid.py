@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidOption
+from bisimetric._options import one_of, whole
 from bisimetric._stochastic import Floats, real_array
 from bisimetric.environments._layout import Cell, Layout, read_map
-from bisimetric.environments._options import one_of, whole
 from bisimetric.environments._walk import Matrix, random_walk
 
 Corner = Literal["north-west", "north-east", "south-west", "south-east"]

@@ -20,8 +20,8 @@ import numpy as np
 from scipy import sparse
 
 from bisimetric._chain import MarkovChain
+from bisimetric._options import one_of, whole
 from bisimetric._stochastic import Floats
-from bisimetric.environments._options import one_of, whole
 
 Kind = Literal["softmax", "uniform"]
 KINDS = ("softmax", "uniform")

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidOption
+from bisimetric._options import hint, whole
 from bisimetric.environments._four_rooms import (
     classic_four_rooms,
     four_rooms,
@@ -24,7 +25,6 @@ from bisimetric.environments._four_rooms import (
     small_four_rooms,
 )
 from bisimetric.environments._grid import grid_3x3, open_grid
-from bisimetric.environments._options import hint, whole
 from bisimetric.environments._random import Kind, random_chain, random_sparse_chain
 
 MAX_SIDE = 1_000  # of a grid: a million states

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from bisimetric._options import one_of
 from bisimetric.environments._layout import STEPS, Ints, Layout, Mask
-from bisimetric.environments._options import one_of
 
 WALKS = ("stay", "neighbours")
 

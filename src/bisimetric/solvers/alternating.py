@@ -20,6 +20,7 @@ from bisimetric import _step_size
 from bisimetric._averaging import Average
 from bisimetric._bellman import Bellman
 from bisimetric._errors import InvalidOption
+from bisimetric._options import is_positive, whole
 from bisimetric._sinkhorn import INITIAL, LARGEST_EXPONENT, Factored, evaluation_target, largest_exponent
 from bisimetric._step_size import Plan, StepSize, Theorem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
@@ -28,6 +29,7 @@ from bisimetric.solvers.base import Facts, Iterate, Solver
 
 OUTPUTS = ("last", "average")
 DEFAULT_ROUNDS = 750
+SMALLEST_STEP = 1e-290  # in units of one over the largest cost, or less: it is divided by
 MAX_INNER_STEPS = 100_000  # of an inner iteration that runs to a tolerance
 
 
@@ -87,8 +89,7 @@ class Alternating(Solver[Round]):
 
     def __post_init__(self) -> None:
         _step_size.checked(self.step_size)
-        whole = isinstance(self.inner_steps, int) and not isinstance(self.inner_steps, bool) and self.inner_steps >= 1
-        if not whole and not (isinstance(self.inner_steps, float) and 0.0 < self.inner_steps < 1.0):
+        if not is_positive(self.inner_steps) or (self.inner_steps >= 1 and self.inner_steps % 1):
             raise InvalidOption(
                 f"inner_steps is {self.inner_steps!r}, expected a whole number ≥ 1, or a tolerance in (0, 1)"
             )
@@ -97,8 +98,7 @@ class Alternating(Solver[Round]):
                 raise InvalidOption(f"{name} is {given!r}, expected one of {', '.join(known)}")
         if self.rounds is None:
             return
-        if isinstance(self.rounds, bool) or not isinstance(self.rounds, int) or self.rounds < 1:
-            raise InvalidOption(f"rounds is {self.rounds!r}, expected a whole number ≥ 1")
+        whole(self.rounds, "rounds", at_least=1)
         if isinstance(self.step_size, _step_size.FromTheorem):
             raise InvalidOption("rounds are set by FromTheorem(epsilon); leave rounds=None")
 
@@ -108,6 +108,10 @@ class Alternating(Solver[Round]):
             self.step_size, self.rounds, DEFAULT_ROUNDS, self.theorem, (*costs, bellman.discount, bellman.shape)
         )
         steepest = plan.scaled(1, 0.0, bellman.scale)
+        if steepest < SMALLEST_STEP:
+            raise InvalidOption(
+                f"step_size {plan.step(1):g} is nothing next to one over the largest cost; take a larger step_size"
+            )
         if not largest_exponent(bellman, steepest * plan.rounds) <= LARGEST_EXPONENT:
             raise InvalidOption(
                 f"step_size {plan.step(1):g} times {plan.rounds} rounds times the largest distance leaves the range of "

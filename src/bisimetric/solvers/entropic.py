@@ -17,6 +17,7 @@ import numpy as np
 
 from bisimetric._bellman import Bellman
 from bisimetric._errors import InvalidOption
+from bisimetric._options import whole
 from bisimetric._sinkhorn import LARGEST_EXPONENT, Factored, evaluation_target, largest_exponent
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.solvers.base import Iterate, Solver
@@ -62,7 +63,7 @@ class Entropic(Solver[EntropicRound]):
 
     def __post_init__(self) -> None:
         for name in ("rounds", "projections"):
-            require_whole(getattr(self, name), name)
+            whole(getattr(self, name), name, at_least=1)
         if not isinstance(self.warm_start, bool):
             raise InvalidOption(f"warm_start is {self.warm_start!r}, expected True or False")
 
@@ -104,15 +105,3 @@ class Entropic(Solver[EntropicRound]):
     def _next_value(self, state: Factored, value: Floats) -> Floats:
         """The value after a round of projections."""
         raise NotImplementedError
-
-
-def require_whole(number: object, name: str) -> None:
-    """Raise unless this is a whole number of at least one."""
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise InvalidOption(f"{name} is {number!r}, expected a whole number ≥ 1")
-
-
-def require_positive(number: object, name: str) -> None:
-    """Raise unless this is a positive finite number."""
-    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0.0 < number < np.inf:
-        raise InvalidOption(f"{name} is {number!r}, expected a positive finite number")

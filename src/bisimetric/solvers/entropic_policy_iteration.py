@@ -17,9 +17,10 @@ from typing import ClassVar
 import numpy as np
 
 from bisimetric._bellman import Bellman
+from bisimetric._options import positive, whole
 from bisimetric._sinkhorn import Factored
 from bisimetric._stochastic import Floats
-from bisimetric.solvers.entropic import SETTLED, Entropic, require_positive, require_whole
+from bisimetric.solvers.entropic import SETTLED, Entropic
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ class EntropicPolicyIteration(Entropic):
 
     def __post_init__(self) -> None:
         Entropic.__post_init__(self)
-        require_positive(self.sharpness, "sharpness")
-        require_whole(self.evaluation_steps, "evaluation_steps")
+        positive(self.sharpness, "sharpness")
+        whole(self.evaluation_steps, "evaluation_steps", at_least=1)
 
     def _sharpness(self, bellman: Bellman) -> float:
         return self.sharpness / (float(bellman.cost.max()) * bellman.scale)

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bisimetric._bellman import Bellman
+from bisimetric._options import positive
 from bisimetric._sinkhorn import Factored
 from bisimetric._stochastic import Floats
-from bisimetric.solvers.entropic import Entropic, require_positive
+from bisimetric.solvers.entropic import Entropic
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class SinkhornBellman(Entropic):
 
     def __post_init__(self) -> None:
         Entropic.__post_init__(self)
-        require_positive(self.regularisation, "regularisation")
+        positive(self.regularisation, "regularisation")
 
     def _sharpness(self, bellman: Bellman) -> float:
         return 1.0 / (self.regularisation * float(bellman.cost.max()) * bellman.scale)

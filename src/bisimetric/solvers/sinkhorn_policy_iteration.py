@@ -35,8 +35,8 @@ class SinkhornPolicyIteration(Alternating):
         return replace(after, expected=(newest, newest))
 
     def _expect(self, state: Factored, by_source: bool, step: float, before: Floats) -> Floats:
-        if isinstance(self.inner_steps, int):
-            for _ in range(self.inner_steps):
+        if self.inner_steps >= 1:
+            for _ in range(int(self.inner_steps)):
                 before = state.backed_up(before)
             return before
         target = self.inner_steps * float(state.bellman.cost.max()) * state.bellman.scale

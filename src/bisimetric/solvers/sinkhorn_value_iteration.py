@@ -35,8 +35,8 @@ class SinkhornValueIteration(Alternating):
     theorem: ClassVar[Theorem] = SVI_THEOREM
 
     def _expect(self, state: Factored, by_source: bool, step: float, before: Floats) -> Floats:
-        if isinstance(self.inner_steps, int):
-            for _ in range(self.inner_steps):
+        if self.inner_steps >= 1:
+            for _ in range(int(self.inner_steps)):
                 before = state.probe(by_source, step, before)
             return before
         for _ in range(MAX_INNER_STEPS):

@@ -1,13 +1,15 @@
-"""Checks of the options that environments take: a choice, a whole number, a fraction.
+"""Checks of options: a choice, a whole number, a fraction, a positive number; those of numpy are as good as Python's.
 
 Each returns the checked value or raises `InvalidOption` with what was expected, what came and the remedy.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
+from typing import cast
 
 from bisimetric._errors import InvalidOption
 
@@ -22,7 +24,7 @@ def one_of(value: object, what: str, choices: Iterable[str]) -> str:
 
 def whole(value: object, what: str, *, at_least: int, at_most: int | None = None) -> int:
     """`value` as an int within its limits."""
-    limits = f"at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
+    limits = f"≥ {at_least}" if at_most is None else f"from {at_least} to {at_most}"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InvalidOption(f"{what} is {value!r}, expected a whole number {limits}")
     number = int(value)
@@ -36,6 +38,18 @@ def fraction(value: object, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise InvalidOption(f"{what} is {value!r}, expected a number from 0 to 1")
     return float(value)
+
+
+def positive(value: object, what: str) -> float:
+    """`value` as a positive finite float."""
+    if not is_positive(value):
+        raise InvalidOption(f"{what} is {value!r}, expected a positive finite number")
+    return float(cast(Real, value))
+
+
+def is_positive(value: object) -> bool:
+    """Whether this is a positive finite number."""
+    return not isinstance(value, bool) and isinstance(value, Real) and 0.0 < float(value) < math.inf
 
 
 def hint(value: object, known: Iterable[str]) -> str:
