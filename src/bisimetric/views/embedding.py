@@ -19,9 +19,9 @@ import numpy.typing as npt
 from bisimetric._errors import InvalidOption, MissingExtra
 from bisimetric._stochastic import Floats, real_array
 
-RANDOM_STARTS = 8
-ROUNDS = 2_000
-PROGRESS = 1e-9  # an iteration ends when a round gains less, relative to the distances squared
+RANDOM_STARTS = 4
+ROUNDS = 500
+PROGRESS = 1e-8  # an iteration ends when a round gains less, relative to the distances squared
 SYMMETRIC = 1e-6  # by how much d and its transpose may differ, relative to the largest distance
 
 

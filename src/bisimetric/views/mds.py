@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZE, SIZE_WITH_THUMBNAILS = (6.4, 4.6), (10.0, 7.4)  # inches
-MARGIN, MARGIN_WITH_THUMBNAILS = 0.08, 0.16  # around the points, as a share of their width
+MARGIN, MARGIN_WITH_THUMBNAILS = 0.08, 0.18  # around the points, as a share of their width
 
 
 def mds(
@@ -51,7 +51,7 @@ def mds(
     set_texts(
         drawn,
         title=title,
-        xlabel=f"first coordinate (stress {embedding.stress:.2g})",
+        xlabel=f"first coordinate (stress {embedding.stress:.3f})",
         ylabel="second coordinate",
     )
     return figure_of(drawn)
@@ -75,7 +75,7 @@ def _draw_points(axes: Axes, points: Floats, labels: list[object] | None) -> Any
         )  # fmt: skip
         handles.append(Line2D([], [], color="0.45", marker=marker, linestyle="", markeredgecolor="black"))
     if labels is not None:
-        add_legend(axes, handles, names)
+        add_legend(axes, handles, names, below=True)
     return colours
 
 
