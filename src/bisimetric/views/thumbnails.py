@@ -27,9 +27,10 @@ LARGEST = 0.075  # width of an image, as a share of the frame's
 GAP = 0.14  # between images, as a share of their width
 CLEAR = 0.72  # distance of an image's middle from any point, in pitches along an axis: none is hidden
 SHRINK = 0.93
-UNDER, CROSSING = 4.0, 2.0  # penalties for a line under an image, across a line or point, in widths of images
-MARKER = 0.3  # side of a point's marker, in widths of images
+UNDER, CROSSING = 10.0, 4.0  # penalties for a line under an image, across a line or point, in pitches
+MARKER = 0.3  # side of a point's marker, in pitches
 SWEEPS, NEIGHBOURS = 10, 8
+FINER = 3  # steps of a move in a pitch
 ROUNDING = 1e-9
 
 
@@ -89,43 +90,44 @@ def places(
     """Free places for the images of the owners, `aspect` being height by width."""
     width = LARGEST * (frame.right - frame.left)
     while True:
-        free = _free(points, width * (1 + GAP), width * (aspect + GAP), frame)
+        pitch = width * np.array([1 + GAP, aspect + GAP])
+        free = _free(points, pitch, frame, 1)
         if len(free) >= len(owners):
             break
         width *= SHRINK
-    chosen = linear_sum_assignment(cdist(points[owners], free))[1]  # [owners], a place each
-    scale = width * np.array([1.0, aspect])
-    _disentangle(points[owners] / scale, free / scale, chosen)
-    return free[chosen], width
+    chosen = free[linear_sum_assignment(cdist(points[owners], free))[1]] / pitch
+    _disentangle(points[owners] / pitch, _free(points, pitch, frame, FINER) / pitch, chosen)
+    return chosen * pitch, width
 
 
-def _disentangle(points: Floats, free: Floats, chosen: npt.NDArray[np.int64]) -> None:
-    """Move owners of `points` to other free places, or let two change theirs, while that helps; lengths in images."""
+def _disentangle(points: Floats, free: Floats, chosen: Floats) -> None:
+    """Move owners of `points` to other free places, or let two change theirs, while that helps; lengths in pitches."""
     for _ in range(SWEEPS):
         before = chosen.copy()
         for k in range(len(points)):
             others = np.delete(np.arange(len(points)), k)
-            candidates = np.append(np.setdiff1d(np.arange(len(free)), chosen), chosen[k])
-            costs = _costs(points, k, free[candidates], others, free[chosen[others]])
+            beside = (np.abs(free[:, None, :] - chosen[others]).max(axis=2) > 1 - ROUNDING).all(axis=1)
+            candidates = np.vstack([free[beside], chosen[k]])
+            costs = _costs(points, k, candidates, others, chosen[others])
             best = int(np.argmin(costs))
             if costs[best] < costs[-1] - ROUNDING:
                 chosen[k] = candidates[best]
-            near = np.argsort(np.linalg.norm(free[chosen[others]] - free[chosen[k]], axis=1))[:NEIGHBOURS]
+            near = np.argsort(np.linalg.norm(chosen[others] - chosen[k], axis=1))[:NEIGHBOURS]
             for other in others[near]:
-                _exchange(points, free, chosen, (k, int(other)))
+                _exchange(points, chosen, (k, int(other)))
         if (before == chosen).all():
             break
 
 
-def _exchange(points: Floats, free: Floats, chosen: npt.NDArray[np.int64], pair: tuple[int, int]) -> None:
+def _exchange(points: Floats, chosen: Floats, pair: tuple[int, int]) -> None:
     """Let two owners change places if that helps."""
     first, second = pair
     rest = np.delete(np.arange(len(points)), pair)
 
-    def cost(places: npt.NDArray[np.int64]) -> float:
+    def cost(places: Floats) -> float:
         others = np.append(rest, second)
-        mine = _costs(points, first, free[places[[first]]], others, free[places[others]])
-        return float((mine + _costs(points, second, free[places[[second]]], rest, free[places[rest]]))[0])
+        mine = _costs(points, first, places[[first]], others, places[others])
+        return float((mine + _costs(points, second, places[[second]], rest, places[rest]))[0])
 
     changed = chosen.copy()
     changed[[first, second]] = chosen[[second, first]]
@@ -170,12 +172,15 @@ def _crosses(starts: Floats, ends: Floats, other_starts: Floats, other_ends: Flo
     )
 
 
-def _free(points: Floats, across: float, up: float, frame: Frame) -> Floats:
-    """The middles of places of that pitch that are clear of all points."""
-    columns = int((frame.right - frame.left) / across)
-    rows = int((frame.top - frame.bottom) / up)
-    xs = (frame.left + frame.right) / 2 + across * (np.arange(columns) - (columns - 1) / 2)
-    ys = (frame.bottom + frame.top) / 2 + up * (np.arange(rows) - (rows - 1) / 2)
+def _free(points: Floats, pitch: Floats, frame: Frame, finer: int) -> Floats:
+    """The middles of places of that pitch, or on a lattice so many times finer, that are clear of all points."""
+    corner, extent = (
+        np.array([frame.left, frame.bottom]),
+        np.array([frame.right - frame.left, frame.top - frame.bottom]),
+    )
+    counts = (extent / pitch).astype(int)  # columns and rows
+    first = corner + (extent - counts * pitch) / 2 + pitch / 2
+    xs, ys = (first[k] + pitch[k] / finer * np.arange((counts[k] - 1) * finer + 1) for k in range(2))
     middles = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
-    away = np.abs(middles[:, None, :] - points[None, :, :]) / (across, up)  # [places, N, 2], in pitches
+    away = np.abs(middles[:, None, :] - points[None, :, :]) / pitch  # [places, N, 2]
     return np.asarray(middles[(away.max(axis=2) > CLEAR).all(axis=1)])
