@@ -85,19 +85,27 @@ def draw_map(axes: Axes, model: Model, cells: Cells, title: str) -> None:
     picture = cells.picture(np.where(reward > 0, 1, np.where(reward < 0, 2, 0)))
     colours = ListedColormap([FREE, GAIN, LOSS]).with_extremes(bad=WALL)
     axes.imshow(picture, cmap=colours, vmin=0, vmax=2, extent=cells.extent, interpolation="nearest")
-    draw_marks(axes, cells, _marks(reward, model.start), np.ones(len(reward)))
+    marks, key = _marks(reward, model.start)
+    draw_marks(axes, cells, marks, np.ones(len(reward)))
     axes.set(xticks=[], yticks=[])
-    set_texts(axes, title=title, xlabel="S: start, numbers: rewards", ylabel="")
+    set_texts(axes, title=title, xlabel=key, ylabel="")
 
 
-def _marks(reward: Floats, start: Floats | None) -> dict[int, str]:
-    """The texts in the cells; none of a kind where there are too many to read."""
-    rewarded = np.flatnonzero(reward)
-    starts = np.flatnonzero(start if start is not None else [])
-    marks = {int(k): f"{reward[k]:+.3g}".replace("-", "−") for k in rewarded if len(rewarded) <= MARKED}
+def _marks(reward: Floats, start: Floats | None) -> tuple[dict[int, str], str]:
+    """The texts in the cells, none of a kind where there are too many to read, and a line that explains the map."""
+    rewarded, starts = np.flatnonzero(reward), np.flatnonzero([] if start is None else start)
+    marks: dict[int, str] = {}
+    key = []
+    if len(starts) <= MARKED:
+        key.append("S: start")
+    if 0 < len(rewarded) <= MARKED:
+        marks = {int(k): f"{reward[k]:+.3g}".replace("-", "−") for k in rewarded}
+        key.append("numbers: rewards")
+    elif len(rewarded):
+        key.append("orange, blue: rewards above, below 0")
     if len(starts) <= MARKED:
         marks |= {int(k): f"S {marks[int(k)]}" if int(k) in marks else "S" for k in starts}
-    return marks
+    return marks, ", ".join(key)
 
 
 def _matrix(solution: Answer, axes: Axes | None) -> Figure:
@@ -106,7 +114,7 @@ def _matrix(solution: Answer, axes: Axes | None) -> Figure:
     step = max(1, -(-max(n, m) // RESOLUTION))
     shown, label = in_range(solution.value, "distance" if step == 1 else f"distance, mean over {step} × {step} pairs")
     long = max(n, m) > 3 * min(n, m)  # then square cells would leave too thin a picture
-    drawn = axes_or_new(axes, (MATRIX_WIDTH, 1.3 + 5.2 * (1.0 if long else min(n / m, 1.5))))
+    drawn = axes_or_new(axes, (MATRIX_WIDTH, 1.3 + 4.6 * (1.0 if long else min(n / m, 1.2))))
     image = colour_image(drawn, block_means(shown, step), (-0.5, m - 0.5, n - 0.5, -0.5))
     drawn.set_aspect("auto" if long else "equal")
     add_colour_bar(drawn, image, label)

@@ -33,7 +33,7 @@ WALL, GRID = "0.72", "0.88"  # greys
 DPI = 150
 LABEL_HEIGHT = 0.45  # inches below axes that their ticks and label take
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}  # of a text that is taken as it stands
-LONGEST_LINE = 100  # characters of a title or label
+LONGEST_LINE, LONGEST_ENTRY = 100, 40  # characters of a title or label, and of a name in a legend
 COLOURED = (1e-30, 1e30)  # magnitudes that colours are computed from; others are rescaled first
 
 
@@ -46,10 +46,8 @@ class Look(NamedTuple):
 
 
 def look(k: int) -> Look:
-    """The k-th of several looks; the first sixty differ."""
-    return Look(
-        COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], DASHES[k // (len(COLOURS) * len(MARKERS)) % len(DASHES)]
-    )
+    """The k-th of several looks; the first 120 differ."""
+    return Look(COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], DASHES[k // len(COLOURS) % len(DASHES)])
 
 
 def require_matplotlib() -> None:
@@ -131,7 +129,7 @@ def add_legend(axes: Axes, handles: Sequence[Artist], names: Sequence[object], *
     )
     legend = axes.legend(list(handles), ["."] * len(handles), frameon=False, fontsize="small", **place)
     for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set(text=inert(name, LONGEST_LINE), **LITERAL)
+        text.set(text=inert(name, LONGEST_ENTRY), **LITERAL)
 
 
 def add_colour_bar(axes: Axes, image: Any, label: str) -> None:

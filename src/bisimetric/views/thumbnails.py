@@ -29,7 +29,7 @@ CLEAR = 0.72  # distance of an image's middle from any point, in pitches along a
 SHRINK = 0.93
 UNDER, CROSSING = 10.0, 4.0  # penalties for a line under an image, across a line or point, in pitches
 MARKER = 0.3  # side of a point's marker, in pitches
-SWEEPS, NEIGHBOURS = 10, 8
+SWEEPS, NEIGHBOURS = 6, 5
 FINER = 3  # steps of a move in a pitch
 ROUNDING = 1e-9
 
