@@ -6,6 +6,9 @@ import matplotlib.image
 import numpy as np
 import pytest
 
+import bisimetric as bm
+from bisimetric.errors import SolveInterrupted
+
 ROOMS = ("distance", "four-rooms:p1", "four-rooms:p0", "--discount", 0.95)
 SIGNATURES = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
 
@@ -62,6 +65,21 @@ def test_a_failure_comes_after_the_answer(command, tmp_path, monkeypatch):
     ran = command(*ROOMS, "--plot", blocked, "--save", other)
     assert ran.code == 2
     assert ran.err.count("symbolic link") == 2
+
+
+def test_an_interrupted_solve_is_drawn(command, tmp_path, monkeypatch):
+    """Ctrl-C leaves a picture of what was reached, beside the file of --save."""
+    reached = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95, tol=0.1)
+
+    def interrupted(*_, **__):
+        raise SolveInterrupted("stopped", lambda: reached)
+
+    monkeypatch.setattr("bisimetric.cli._distance.solve", interrupted)
+    file = tmp_path / "reached.svg"
+    ran = command(*ROOMS, "--plot", file)
+    assert ran.code == 130
+    assert f"a picture of what was reached is in {file}" in ran.err
+    assert file.read_bytes().startswith(SIGNATURES[".svg"])
 
 
 def test_in_the_help(command):

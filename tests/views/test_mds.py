@@ -150,5 +150,10 @@ def test_bad_input(distances, options, words):
     """Every error says what was expected."""
     with pytest.raises(InvalidOption, match=words):
         bm.plot.mds(distances, **options)
-    with pytest.raises(InvalidOption, match="dimensions is 0"):
-        bm.plot.embed([[0]], dimensions=0)
+
+
+@pytest.mark.parametrize(("options", "words"), [({"dimensions": 0}, "dimensions is 0"), ({"seed": -1}, "seed is -1")])
+def test_bad_options(options, words):
+    """The number of dimensions and the seed are checked."""
+    with pytest.raises(InvalidOption, match=words):
+        bm.plot.embed([[0]], **options)

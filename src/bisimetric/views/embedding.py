@@ -45,6 +45,8 @@ def embed(distances: npt.ArrayLike | HasValue, *, dimensions: int = 3, seed: int
     matrix = checked_distances(distances)
     if isinstance(dimensions, bool) or not isinstance(dimensions, (int, np.integer)) or dimensions < 1:
         raise InvalidOption(f"dimensions is {dimensions!r}, expected a whole number ≥ 1")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InvalidOption(f"seed is {seed!r}, expected a whole number ≥ 0")
     largest = matrix.max()
     if largest == 0.0:
         return Embedding(np.zeros((len(matrix), dimensions)), 0.0)
