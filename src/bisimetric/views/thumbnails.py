@@ -4,7 +4,7 @@ The plane is cut into places as large as an image, and those with a point in or 
 another or a point. The points are assigned to the rest such that the lines are as short as possible together. Then
 points move to other free places, or two of them change places, as long as that lowers the sum of the lengths and of
 penalties for lines that run under other images, through other points, or across one another. If there are too few
-places, the images are made smaller.
+places, or lines are left that run under images, smaller images are tried.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LARGEST = 0.075  # width of an image, as a share of the frame's
 GAP = 0.14  # between images, as a share of their width
 CLEAR = 0.72  # distance of an image's middle from any point, in pitches along an axis: none is hidden
-SHRINK = 0.93
+SHRINK, TRIES = 0.92, 5
 UNDER, CROSSING = 10.0, 4.0  # penalties for a line under an image, across a line or point, in pitches
 MARKER = 0.3  # side of a point's marker, in pitches
 SWEEPS, NEIGHBOURS = 6, 5
@@ -88,16 +88,22 @@ def places(
     points: Floats, owners: npt.NDArray[np.int64], aspect: float, frame: Frame
 ) -> tuple[Floats, float]:  # [owners, 2], the middle of each owner's image; the width of all
     """Free places for the images of the owners, `aspect` being height by width."""
+    found: list[tuple[int, Floats, float]] = []  # lines under images, middles, width
     width = LARGEST * (frame.right - frame.left)
-    while True:
+    while len(found) < TRIES:
         pitch = width * np.array([1 + GAP, aspect + GAP])
         free = _free(points, pitch, frame, 1)
         if len(free) >= len(owners):
-            break
+            mine = points[owners] / pitch
+            chosen = free[linear_sum_assignment(cdist(points[owners], free))[1]] / pitch
+            _disentangle(mine, _free(points, pitch, frame, FINER) / pitch, chosen)
+            under = int(_meets(mine, chosen, chosen, 1.0).sum()) - len(owners)  # every line ends in its own image
+            found.append((under, chosen * pitch, width))
+            if under == 0:
+                break
         width *= SHRINK
-    chosen = free[linear_sum_assignment(cdist(points[owners], free))[1]] / pitch
-    _disentangle(points[owners] / pitch, _free(points, pitch, frame, FINER) / pitch, chosen)
-    return chosen * pitch, width
+    best = min(found, key=lambda one: one[0])
+    return best[1], best[2]
 
 
 def _disentangle(points: Floats, free: Floats, chosen: Floats) -> None:
