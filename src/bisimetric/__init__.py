@@ -7,7 +7,7 @@
 <Status.SOLVED: 'the certified relative gap is within the tolerance'>
 """
 
-from bisimetric import cost, environments, errors
+from bisimetric import cost, environments, errors, plot
 from bisimetric._certificate import Certificate, certify
 from bisimetric._chain import MarkovChain
 from bisimetric._convert import as_chain, as_mdp, distance
@@ -74,6 +74,7 @@ __all__ = [
     "errors",
     "load",
     "mico",
+    "plot",
     "quotient",
     "save",
     "solve",

@@ -61,10 +61,12 @@ class MDPSolution(Answer):
         """The potentials that prove `lower`, at the decisive actions or at any: [s, t] or [s, t, a, b]."""
         return ActionPotentials(self)
 
-    def _models(self) -> tuple[Model, Model]:
+    @property
+    def models(self) -> tuple[Model, Model]:
         return self.problem.source, self.problem.target
 
-    def _discounting(self) -> str:
+    @property
+    def discounting(self) -> str:
         return f"{self.problem.discount:g} (normalised)"
 
 

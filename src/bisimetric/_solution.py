@@ -20,6 +20,9 @@ from bisimetric._starts import StartTransport, between_starts
 from bisimetric._stochastic import Floats
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from bisimetric.views.explanation import Explanation
 
 
@@ -56,10 +59,16 @@ class Step(NamedTuple):
 
 
 class Model(Protocol):
-    """What the distance from the starts needs of a chain or a decision process."""
+    """What every solution knows of a chain or a decision process."""
 
     @property
     def start(self) -> Floats | None: ...
+
+    @property
+    def names(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def n_states(self) -> int: ...
 
 
 class Answer:
@@ -110,16 +119,25 @@ class Answer:
         nearest: npt.NDArray[np.int64] = self.value.argmin(axis=1)
         return nearest
 
-    def _models(self) -> tuple[Model, Model]:
+    def plot(self, *, axes: Axes | None = None) -> Figure:
+        """Draw the distances: over the cells of two grids with starts, as a matrix otherwise."""
+        from bisimetric.views.distances import distances
+
+        return distances(self, axes=axes)
+
+    @property
+    def models(self) -> tuple[Model, Model]:
         """The source and the target."""
         raise NotImplementedError
 
-    def _discounting(self) -> str:
+    @property
+    def discounting(self) -> str:
+        """The discount, and whether the distances are multiplied by 1-γ, in words."""
         raise NotImplementedError
 
     @cached_property
     def _starts(self) -> StartTransport:
-        source, target = (model.start for model in self._models())
+        source, target = (model.start for model in self.models)
         for role, start in (("source", source), ("target", target)):
             if start is None:
                 raise MissingStart(
@@ -132,8 +150,8 @@ class Answer:
 
     def _facts(self) -> Sequence[tuple[str, str]]:
         n, m = self.value.shape
-        facts = [("states", f"{n} x {m}"), ("discount", self._discounting())]
-        if all(model.start is not None for model in self._models()):
+        facts = [("states", f"{n} x {m}"), ("discount", self.discounting)]
+        if all(model.start is not None for model in self.models):
             low, high = self.interval
             facts.append(("distance", f"{self.distance:.10g} in [{low:.10g}, {high:.10g}]"))
         else:
@@ -185,8 +203,10 @@ class Solution(Answer):
 
         save(self, path)
 
-    def _models(self) -> tuple[Model, Model]:
+    @property
+    def models(self) -> tuple[Model, Model]:
         return self.problem.source, self.problem.target
 
-    def _discounting(self) -> str:
+    @property
+    def discounting(self) -> str:
         return f"{self.problem.discount:g} ({'normalised' if self.problem.normalised else 'not normalised'})"

@@ -12,17 +12,12 @@ import sys
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import NamedTuple
 
-LONGEST_NAME = 60  # characters of a state's name
+from bisimetric.views.inert import printable as printable
+
 LONGEST_MESSAGE = 2_000
 FLOAT_DIGITS = 17  # significant digits that tell any two floats apart
 DIGITS_BEYOND = 2  # after the last decimal that the interval fixes
 PLAIN_FROM, PLAIN_TO = -5, 14  # powers of ten written without exponent
-
-
-def printable(text: str, longest: int = LONGEST_NAME) -> str:
-    """The text with every character that is not plainly visible escaped, and cut if it is very long."""
-    shown = text if len(text) <= longest else text[: longest - 1] + "…"
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in shown)
 
 
 def complain(message: str) -> None:

@@ -18,7 +18,7 @@ SUFFIXES = (".npz", ".json")
 LONGEST_MESSAGE = 600  # characters of an error's text
 
 
-def checked_path(path: object) -> Path:
+def checked_path(path: object, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
     """A path that ends in one of the suffixes."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
     if not isinstance(text, str):
@@ -30,8 +30,8 @@ def checked_path(path: object) -> Path:
     if not usable:
         raise InvalidOption(f"path is {text!r}, which no file can be called")
     found = Path(text)
-    if found.suffix.lower() not in SUFFIXES:
-        raise InvalidOption(f"path is {text!r}, expected a name that ends in {' or '.join(SUFFIXES)}")
+    if found.suffix.lower() not in suffixes:
+        raise InvalidOption(f"path is {text!r}, expected a name that ends in {' or '.join(suffixes)}")
     return found
 
 

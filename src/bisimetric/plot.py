@@ -1,0 +1,19 @@
+"""Pictures, drawn with matplotlib (`pip install 'bisimetric[plot]'`).
+
+Every function returns a `matplotlib.figure.Figure`: a new one, or with `axes=` that of the axes that are drawn into.
+`save` writes it to a file; in a notebook, `display(figure)` shows it.
+
+>>> import bisimetric as bm
+>>> solution = bm.distance("grid-3x3", "matching-four-rooms", discount=0.95)
+>>> figure = bm.plot.heat_map(bm.as_chain("matching-four-rooms"), solution.value[0], marks={"(0,0)": "S"})
+"""
+
+from bisimetric.views.convergence import convergence
+from bisimetric.views.distances import distances
+from bisimetric.views.embedding import Embedding, embed
+from bisimetric.views.heat_map import heat_map
+from bisimetric.views.mds import mds
+from bisimetric.views.saving import save
+from bisimetric.views.times import times
+
+__all__ = ["Embedding", "convergence", "distances", "embed", "heat_map", "mds", "save", "times"]

@@ -1,0 +1,138 @@
+"""What `solution.plot()` shows.
+
+Two grids with starts: both maps, and the distance from the source's start to every cell of the target. Any other two
+models: the matrix of distances, block by block where it has more entries than a picture shows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bisimetric._chain import MarkovChain
+from bisimetric._solution import Answer, Model
+from bisimetric._stochastic import Floats
+from bisimetric.views.cells import Cells, cells_of
+from bisimetric.views.heat_map import draw_marks, heat_map
+from bisimetric.views.look import (
+    LITERAL,
+    WALL,
+    add_colour_bar,
+    axes_or_new,
+    colour_image,
+    figure_of,
+    in_range,
+    inert,
+    new_figure,
+    set_texts,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MAPS_SIZE, MATRIX_SIZE = (9.6, 3.7), (7.2, 6.2)  # inches
+NAMED = 40  # states on an axis at most that are named
+LONGEST_TICK = 18  # characters
+RESOLUTION = 1000  # rows or columns of the matrix that are drawn; more are averaged in blocks
+FREE, GAIN, LOSS = "white", "#FFDFA3", "#BFE1F6"  # cells by the sign of their reward: tints of orange and blue
+MARKED = 60  # rewards or starts at most that are written into a map
+
+
+def distances(solution: Answer, *, axes: Axes | None = None) -> Figure:
+    """Draw the distances of a solution: over the cells of two grids with starts, as a matrix otherwise.
+
+    With `axes` given, only the heat map or the matrix is drawn, into those.
+    """
+    source, target = solution.models
+    cells = cells_of(source.names), cells_of(target.names)
+    if cells[0] is None or cells[1] is None or source.start is None or target.start is None:
+        return _matrix(solution, axes)
+    if axes is not None:
+        return _from_start(solution, axes, summary(solution))
+    figure = new_figure(MAPS_SIZE)
+    left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, 1.25))
+    draw_map(left, source, cells[0], "source")
+    draw_map(middle, target, cells[1], "target")
+    _from_start(solution, right, "distance from the source's start")
+    figure.suptitle(summary(solution), fontsize="medium", **LITERAL)
+    return figure
+
+
+def summary(solution: Answer) -> str:
+    """Discount, certified gap and, if there are starts, the distance between them, in one line."""
+    facts = [f"γ = {solution.discounting}"]
+    if all(model.start is not None for model in solution.models):
+        facts.append(f"distance between the starts {solution.distance:.6g}")
+    return ", ".join([*facts, f"certified gap {solution.gap:.1e}"])
+
+
+def _from_start(solution: Answer, axes: Axes, title: str) -> Figure:
+    """The distance from the source's start to every cell of the target."""
+    source, target = solution.models
+    assert source.start is not None
+    to_cells = source.start @ solution.value  # a law is coupled with a single state in one way only
+    return heat_map(target, to_cells, title=title, axes=axes)
+
+
+def draw_map(axes: Axes, model: Model, cells: Cells, title: str) -> None:
+    """The cells of a model, walls in grey, rewards by colour and number, the start as S."""
+    from matplotlib.colors import ListedColormap
+
+    reward = model.reward if isinstance(model, MarkovChain) and model.reward is not None else np.zeros(len(cells.row))
+    picture = cells.picture(np.where(reward > 0, 1, np.where(reward < 0, 2, 0)))
+    colours = ListedColormap([FREE, GAIN, LOSS]).with_extremes(bad=WALL)
+    axes.imshow(picture, cmap=colours, vmin=0, vmax=2, extent=cells.extent, interpolation="nearest")
+    draw_marks(axes, cells, _marks(reward, model.start), np.ones(len(reward)))
+    axes.set(xticks=[], yticks=[])
+    set_texts(axes, title=title, xlabel="S: start, ±: reward", ylabel="")
+
+
+def _marks(reward: Floats, start: Floats | None) -> dict[int, str]:
+    """The texts in the cells; none of a kind where there are too many to read."""
+    rewarded = np.flatnonzero(reward)
+    starts = np.flatnonzero(start if start is not None else [])
+    marks = {int(k): f"{reward[k]:+.3g}".replace("-", "−") for k in rewarded if len(rewarded) <= MARKED}
+    if len(starts) <= MARKED:
+        marks |= {int(k): f"S {marks[int(k)]}" if int(k) in marks else "S" for k in starts}
+    return marks
+
+
+def _matrix(solution: Answer, axes: Axes | None) -> Figure:
+    """The matrix of distances, means over blocks where it is large."""
+    n, m = solution.value.shape
+    step = max(1, -(-max(n, m) // RESOLUTION))
+    shown, label = in_range(solution.value, "distance" if step == 1 else f"distance, mean over {step} × {step} pairs")
+    drawn = axes_or_new(axes, MATRIX_SIZE)
+    image = colour_image(drawn, block_means(shown, step), (-0.5, m - 0.5, n - 0.5, -0.5))
+    drawn.set_aspect("auto" if max(n, m) > 3 * min(n, m) else "equal")
+    add_colour_bar(drawn, image, label)
+    source, target = solution.models
+    _name_ticks(drawn, target, source)
+    set_texts(drawn, title=summary(solution), xlabel="state of the target", ylabel="state of the source")
+    return figure_of(drawn)
+
+
+def block_means(matrix: Floats, step: int) -> Floats:
+    """The means over blocks of step × step entries; those at the far edges may be smaller."""
+    if step == 1:
+        return matrix
+    rows, columns = (np.arange(0, size, step) for size in matrix.shape)
+    sums = np.add.reduceat(np.add.reduceat(matrix, rows, axis=0), columns, axis=1)
+    heights, widths = (np.diff(edges, append=size) for edges, size in zip((rows, columns), matrix.shape, strict=True))
+    return np.asarray(sums / np.outer(heights, widths))
+
+
+def _name_ticks(axes: Axes, across: Model, down: Model) -> None:
+    """The states' names on both axes where they are few, their numbers otherwise."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis, model, rotation in ((axes.xaxis, across, 90), (axes.yaxis, down, 0)):
+        names = model.names if model.names is not None else [str(k) for k in range(model.n_states)]
+        if len(names) <= NAMED:
+            ticks = [inert(name, LONGEST_TICK) for name in names]
+            size = 9.0 if len(names) <= 20 else 7.0
+            axis.set_ticks(range(len(names)), ticks, rotation=rotation, fontsize=size, **LITERAL)
+        else:
+            axis.set_major_locator(MaxNLocator(integer=True))

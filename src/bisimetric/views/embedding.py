@@ -1,0 +1,114 @@
+"""Points in few dimensions whose Euclidean distances are close to given ones.
+
+Metric multidimensional scaling minimises the sum over pairs of (|p - q| - d)². The iteration (SMACOF, scikit-learn's)
+only goes down, to a minimum that depends on where it starts; it starts from the classical solution, which is exact
+if there are such points, and from random points, and the best end is kept. Points are turned to their
+principal axes, so that the first coordinate spreads most, and the same distances always look the same way up.
+
+References: Kruskal 1964; de Leeuw 1977; Borg & Groenen 2005.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._errors import InvalidOption, MissingExtra
+from bisimetric._stochastic import Floats, real_array
+
+RANDOM_STARTS = 8
+ROUNDS = 2_000
+PROGRESS = 1e-9  # an iteration ends when a round gains less, relative to the distances squared
+SYMMETRIC = 1e-6  # by how much d and its transpose may differ, relative to the largest distance
+
+
+class HasValue(Protocol):
+    """What `pairwise` or a solve of one chain with itself returns: a matrix of distances with bounds."""
+
+    @property
+    def value(self) -> Floats: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedding:
+    """Points, and how far their distances are from those asked for."""
+
+    points: Floats  # [N, d], centred, along their principal axes
+    stress: float  # Kruskal's stress-1: sqrt(Σ (|p - q| - d)² / Σ |p - q|²), 0 is perfect, 0.1 fair, 0.2 poor
+
+
+def embed(distances: npt.ArrayLike | HasValue, *, dimensions: int = 3, seed: int = 0) -> Embedding:
+    """Place points so that their distances are close to those of the matrix [N, N], by metric MDS."""
+    matrix = checked_distances(distances)
+    if isinstance(dimensions, bool) or not isinstance(dimensions, (int, np.integer)) or dimensions < 1:
+        raise InvalidOption(f"dimensions is {dimensions!r}, expected a whole number ≥ 1")
+    largest = matrix.max()
+    if largest == 0.0:
+        return Embedding(np.zeros((len(matrix), dimensions)), 0.0)
+    scaled = matrix / largest  # SMACOF has absolute constants
+    ends = [_descend(scaled, start) for start in (_classical(scaled, dimensions), *_random(scaled, dimensions, seed))]
+    stresses = [_stress(scaled, end) for end in ends]
+    best = int(np.argmin(stresses))
+    return Embedding(_upright(ends[best]) * largest, stresses[best])
+
+
+def checked_distances(distances: npt.ArrayLike | HasValue) -> Floats:
+    """A symmetric matrix of finite distances with a zero diagonal."""
+    given = getattr(distances, "value", distances)
+    matrix = real_array(given, "distances", InvalidOption, ndim=2)
+    if matrix.shape[0] != matrix.shape[1] or not len(matrix):
+        raise InvalidOption(f"distances has shape {matrix.shape}, expected a square matrix [N, N], N ≥ 1")
+    np.fill_diagonal(matrix, 0.0)
+    if matrix.min() < 0:
+        raise InvalidOption(f"distances has a negative entry, {matrix.min():g}, expected distances ≥ 0")
+    off = np.abs(matrix - matrix.T).max()
+    if off > SYMMETRIC * matrix.max():
+        raise InvalidOption(
+            f"distances is not symmetric, the largest difference is {off:g}; give (d + d.T)/2 if that is meant"
+        )
+    return 0.5 * matrix + 0.5 * matrix.T
+
+
+def _classical(matrix: Floats, dimensions: int) -> Floats:
+    """Torgerson's solution: the leading eigenvectors of the doubly centred squares."""
+    centre = np.eye(len(matrix)) - 1.0 / len(matrix)
+    sizes, vectors = np.linalg.eigh(-0.5 * centre @ matrix**2 @ centre)
+    points = np.zeros((len(matrix), dimensions))
+    leading = np.argsort(-sizes, kind="stable")[:dimensions]
+    points[:, : len(leading)] = vectors[:, leading] * np.sqrt(np.maximum(sizes[leading], 0.0))
+    return points
+
+
+def _random(matrix: Floats, dimensions: int, seed: int) -> list[Floats]:
+    generator = np.random.default_rng(seed)
+    return [generator.uniform(size=(len(matrix), dimensions)) for _ in range(RANDOM_STARTS)]
+
+
+def _descend(matrix: Floats, start: Floats) -> Floats:
+    try:
+        from sklearn.manifold import smacof
+    except ImportError:
+        raise MissingExtra(
+            "multidimensional scaling needs scikit-learn, which is missing: pip install 'bisimetric[ml]'"
+        ) from None
+    points, _ = smacof(
+        matrix, metric=True, n_components=start.shape[1], init=start, n_init=1, n_jobs=1, max_iter=ROUNDS,
+        eps=PROGRESS, random_state=0, normalized_stress=False,
+    )  # fmt: skip
+    return np.asarray(points, dtype=np.float64)
+
+
+def _stress(matrix: Floats, points: Floats) -> float:
+    reached = np.sqrt(((points[:, None, :] - points[None, :, :]) ** 2).sum(axis=2))
+    return float(np.sqrt(((reached - matrix) ** 2).sum() / (reached**2).sum()))
+
+
+def _upright(points: Floats) -> Floats:
+    """The points centred and turned to their principal axes, the farthest point of each axis on its positive side."""
+    centred = points - points.mean(axis=0)
+    turned = centred @ np.linalg.svd(centred, full_matrices=True)[2].T
+    farthest = turned[np.abs(turned).argmax(axis=0), np.arange(turned.shape[1])]
+    return np.asarray(turned * np.where(farthest < 0, -1.0, 1.0))

@@ -1,0 +1,96 @@
+"""Values of states as colours over the cells of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._chain import State, state_index
+from bisimetric._errors import InvalidOption
+from bisimetric._solution import Model
+from bisimetric._stochastic import Floats, real_array
+from bisimetric.views.cells import Cells, checked_cells
+from bisimetric.views.look import (
+    LITERAL,
+    add_colour_bar,
+    axes_or_new,
+    colour_image,
+    figure_of,
+    in_range,
+    inert,
+    set_texts,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SIZE = (5.0, 4.2)  # inches
+LARGEST_TEXT, SMALLEST_TEXT = 11.0, 4.5  # points; a mark that would be smaller becomes a dot
+POINTS = 72.0  # per inch
+LONGEST_MARK = 8  # characters
+LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green and blue
+BRIGHT = 0.55  # luminance above which black text is read better than white
+
+
+def heat_map(
+    chain: Model,
+    values: npt.ArrayLike,
+    *,
+    label: str = "distance",
+    title: str | None = None,
+    marks: Mapping[State, str] | None = None,
+    axes: Axes | None = None,
+) -> Figure:
+    """Draw one value per state over the cells of a grid chain, walls in grey.
+
+    The states have to be named "(row,column)", as those of `bisimetric.environments.grid` are. `marks` are short
+    texts to write into the cells of states, given by index or name.
+    """
+    cells = checked_cells(chain.names)
+    array = checked_values(values, chain.n_states)
+    texts = {state_index(state, chain.n_states, chain.names): text for state, text in (marks or {}).items()}
+    drawn = axes_or_new(axes, SIZE)
+    shown, unit = in_range(array, label)
+    image = colour_image(drawn, cells.picture(shown), cells.extent)
+    add_colour_bar(drawn, image, unit)
+    draw_marks(drawn, cells, texts, image.to_rgba(shown)[:, :3] @ LUMINANCE)
+    whole_ticks(drawn)
+    set_texts(drawn, title=title, xlabel="column", ylabel="row")
+    return figure_of(drawn)
+
+
+def draw_marks(axes: Axes, cells: Cells, texts: Mapping[int, str], brightness: Floats) -> None:
+    """Write into cells, in letters that fit; `brightness` [n] is that of the cells' colours."""
+    rows, columns = cells.shape
+    frame = axes.get_window_extent()
+    cell = min(frame.width / columns, frame.height / rows) / axes.figure.dpi * POINTS
+    for state, text in texts.items():
+        at = cells.column[state], cells.row[state]
+        colour = "black" if brightness[state] > BRIGHT else "white"
+        line = inert(text, LONGEST_MARK)
+        size = min(LARGEST_TEXT, 0.6 * cell, 1.5 * cell / max(len(line), 1))
+        if size >= SMALLEST_TEXT:
+            axes.text(*at, line, ha="center", va="center", color=colour, fontsize=size, clip_on=True, **LITERAL)
+        else:
+            axes.plot(*at, "o", color=colour, markersize=max(cell, 1.5))
+
+
+def whole_ticks(axes: Axes) -> None:
+    """Ticks at a few rows and columns."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins=7, integer=True, min_n_ticks=1))
+        axis.set_tick_params(length=0)
+
+
+def checked_values(values: npt.ArrayLike, n_states: int) -> Floats:
+    """One finite number per state."""
+    array = real_array(values, "values", InvalidOption, ndim=1)
+    if len(array) != n_states:
+        raise InvalidOption(f"values has {len(array)} entries, expected one per state: {n_states}")
+    return array

@@ -1,0 +1,152 @@
+"""The look that all pictures share: colours, markers, figures, text and legends.
+
+matplotlib is imported when something is drawn, never before. Figures are made without pyplot: nothing needs a display
+and nothing stays in memory. Text from outside is data: neither mathematics nor TeX in it is interpreted, and what is
+invisible or missing from the font is shown as an escape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bisimetric._errors import InvalidOption, MissingExtra
+from bisimetric._stochastic import Floats
+from bisimetric.views.inert import LONGEST_NAME, escaped, printable
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+# Okabe & Ito 2008, told apart by colour-blind readers too; black is for references, yellow too faint for lines.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
+DASHES = ("-", "--", "-.", ":")
+REFERENCE = "black"
+WALL, GRID = "0.72", "0.88"  # greys
+DPI = 150
+LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}  # of a text that is taken as it stands
+LONGEST_LINE = 100  # characters of a title or label
+COLOURED = (1e-30, 1e30)  # magnitudes that colours are computed from; others are rescaled first
+
+
+class Look(NamedTuple):
+    """How one of several curves is drawn."""
+
+    colour: str
+    marker: str
+    dashes: str
+
+
+def look(k: int) -> Look:
+    """The k-th of several looks; the first sixty differ."""
+    return Look(
+        COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], DASHES[k // (len(COLOURS) * len(MARKERS)) % len(DASHES)]
+    )
+
+
+def require_matplotlib() -> None:
+    """An error with the remedy where there is no matplotlib."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise MissingExtra("pictures need matplotlib, which is missing: pip install 'bisimetric[plot]'") from None
+
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """An empty figure of that size in inches."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, dpi=DPI, layout="constrained")
+
+
+def axes_or_new(axes: Axes | None, size: tuple[float, float]) -> Axes:
+    """The axes given, or those of a new figure of that size in inches."""
+    if axes is None:
+        return new_figure(size).add_subplot()
+    require_matplotlib()
+    from matplotlib.axes import Axes
+
+    if not isinstance(axes, Axes):
+        raise InvalidOption(f"axes is a {type(axes).__name__}, expected a matplotlib Axes, or None for a new figure")
+    return axes
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The whole figure that the axes are in."""
+    return axes.figure.figure
+
+
+def inert(text: object, longest: int = LONGEST_NAME) -> str:
+    """One line that shows the text and does nothing else."""
+    from matplotlib.font_manager import FontProperties, findfont
+
+    families = FontProperties().get_family()
+    known = [_characters(str(findfont(FontProperties(family=[family])))) for family in families]
+    line = printable(str(text), longest)
+    line = "".join(char if any(ord(char) in font for font in known) else escaped(char) for char in line)
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+@lru_cache(maxsize=16)
+def _characters(path: str) -> frozenset[int]:
+    from matplotlib.font_manager import get_font
+
+    return frozenset(get_font(path).get_charmap())
+
+
+def lines(text: object, longest: int = LONGEST_LINE) -> str:
+    """The text as inert lines."""
+    return "\n".join(inert(line, longest) for line in str(text).split("\n"))
+
+
+def set_texts(axes: Axes, *, title: str | None, xlabel: str, ylabel: str) -> None:
+    """Title and labels, taken literally; without a title the axes keep theirs."""
+    if title is not None:
+        axes.set_title(lines(title), loc="left", fontsize="medium", **LITERAL)
+    axes.set_xlabel(lines(xlabel), **LITERAL)
+    axes.set_ylabel(lines(ylabel), **LITERAL)
+
+
+def add_legend(axes: Axes, handles: Sequence[Artist], names: Sequence[object]) -> None:
+    """A legend to the right of the axes, where it hides nothing.
+
+    The names are set afterwards, because matplotlib drops those that begin with an underscore.
+    """
+    legend = axes.legend(
+        list(handles), ["."] * len(handles), loc="upper left", bbox_to_anchor=(1.01, 1.02), frameon=False,
+        fontsize="small",
+    )  # fmt: skip
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set(text=inert(name, LONGEST_LINE), **LITERAL)
+
+
+def add_colour_bar(axes: Axes, image: Any, label: str) -> None:
+    """A colour bar beside the axes."""
+    bar = figure_of(axes).colorbar(image, ax=axes)
+    bar.set_label(lines(label), **LITERAL)
+
+
+def in_range(values: Floats, label: str) -> tuple[Floats, str]:
+    """The values and their label, in a unit that colours can be computed from."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0.0 or COLOURED[0] <= largest <= COLOURED[1]:
+        return values, label
+    exponent = math.floor(math.log10(largest))
+    half = exponent // 2  # in two steps, since 10^-exponent alone may overflow
+    return values * 10.0**-half * 10.0 ** (half - exponent), f"{label} (unit: 1e{exponent})"
+
+
+def colour_image(axes: Axes, picture: np.ndarray[Any, Any], extent: tuple[float, float, float, float]) -> AxesImage:
+    """A picture in viridis without smoothing; masked cells are walls."""
+    import matplotlib
+
+    cmap = matplotlib.colormaps["viridis"].with_extremes(bad=WALL)
+    return axes.imshow(picture, cmap=cmap, extent=extent, interpolation="nearest", aspect="equal")

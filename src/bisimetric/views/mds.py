@@ -1,0 +1,103 @@
+"""A matrix of distances as a picture: points whose distances on paper are close to the given ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._errors import InvalidOption
+from bisimetric._stochastic import Floats
+from bisimetric.views.embedding import HasValue, embed
+from bisimetric.views.look import GRID, MARKERS, add_colour_bar, add_legend, axes_or_new, figure_of, set_texts
+from bisimetric.views.thumbnails import Frame, checked_thumbnails, draw_thumbnails
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SIZE, SIZE_WITH_THUMBNAILS = (6.4, 4.6), (10.0, 7.4)  # inches
+MARGIN, MARGIN_WITH_THUMBNAILS = 0.08, 0.16  # around the points, as a share of their width
+
+
+def mds(
+    distances: npt.ArrayLike | HasValue,
+    *,
+    groups: Sequence[object] | None = None,
+    thumbnails: Sequence[npt.ArrayLike | None] | None = None,
+    title: str | None = None,
+    seed: int = 0,
+    axes: Axes | None = None,
+) -> Figure:
+    """Draw N objects with the distances [N, N] between them as points, by metric MDS to three dimensions.
+
+    Two dimensions are the position, the third is the colour. `groups` are labels, one per point, shown by the shape of
+    the marker. `thumbnails` are small images [h, w, 3], one per point or None, drawn in free places near their points.
+    """
+    embedding = embed(distances, dimensions=3, seed=seed)
+    labels = _checked_groups(groups, len(embedding.points))
+    images = checked_thumbnails(thumbnails, len(embedding.points))
+    drawn = axes_or_new(axes, SIZE_WITH_THUMBNAILS if images else SIZE)
+    frame = _frame(embedding.points, MARGIN_WITH_THUMBNAILS if images else MARGIN)
+    if images:
+        draw_thumbnails(drawn, embedding.points[:, :2], images, frame)
+    points = _draw_points(drawn, embedding.points, labels)
+    drawn.set(xlim=(frame.left, frame.right), ylim=(frame.bottom, frame.top), aspect="equal")
+    drawn.grid(color=GRID, linewidth=0.6)
+    drawn.set_axisbelow(True)
+    add_colour_bar(drawn, points, "third coordinate")
+    set_texts(
+        drawn,
+        title=title,
+        xlabel=f"first coordinate (stress {embedding.stress:.2g})",
+        ylabel="second coordinate",
+    )
+    return figure_of(drawn)
+
+
+def _draw_points(axes: Axes, points: Floats, labels: list[object] | None) -> Any:
+    """One scatter for each group, all with the same colours; returns one that a colour bar can be made of."""
+    import matplotlib
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+    from matplotlib.lines import Line2D
+
+    colours = ScalarMappable(Normalize(points[:, 2].min(), points[:, 2].max()), matplotlib.colormaps["viridis"])
+    names = [None] if labels is None else list(dict.fromkeys(labels))
+    handles = []
+    for name, marker in zip(names, MARKERS, strict=False):
+        mine = np.array([labels is None or label == name for label in labels or [None] * len(points)])
+        axes.scatter(
+            points[mine, 0], points[mine, 1], c=colours.to_rgba(points[mine, 2]), marker=marker, s=52,
+            edgecolors="black", linewidths=0.7, zorder=4,
+        )  # fmt: skip
+        handles.append(Line2D([], [], color="0.45", marker=marker, linestyle="", markeredgecolor="black"))
+    if labels is not None:
+        add_legend(axes, handles, names)
+    return colours
+
+
+def _frame(points: Floats, margin: float) -> Frame:
+    """What of the plane is shown: the points and a margin, at least two thirds as high as wide."""
+    (left, bottom), (right, top) = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
+    width = max(right - left, top - bottom) or 1.0
+    height = max(top - bottom, width * 2 / 3)
+    width = max(right - left, width * 2 / 3)
+    middle, centre = (left + right) / 2, (bottom + top) / 2
+    across, up = width * (0.5 + margin), height / 2 + width * margin
+    return Frame(middle - across, middle + across, centre - up, centre + up)
+
+
+def _checked_groups(groups: Sequence[object] | None, count: int) -> list[object] | None:
+    if groups is None:
+        return None
+    labels = list(groups)
+    if len(labels) != count:
+        raise InvalidOption(f"groups has {len(labels)} entries, expected one per point: {count}")
+    if len(set(labels)) > len(MARKERS):
+        raise InvalidOption(
+            f"groups has {len(set(labels))} different labels, expected at most {len(MARKERS)}; merge some"
+        )
+    return labels
