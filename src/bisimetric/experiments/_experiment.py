@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bisimetric._errors import FileFormatError
 from bisimetric._version import __version__
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMAT = "bisimetric experiment"
-DOTS_PER_INCH = 160
 Result = dict[str, Any]  # plain data: texts, numbers, lists, dicts, None
 Record = dict[str, Any]
 
@@ -86,7 +85,12 @@ def versions() -> dict[str, str]:
 def write_record(record: Record, path: Path) -> None:
     """Write it as JSON; the file appears complete or stays as it was."""
     data = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False).encode()
-    _written(path, lambda file: file.write(data))
+    try:
+        write_atomically(path, lambda file: (file.write(data), None)[1])
+    except FileFormatError as error:
+        raise FileFormatError(described(path, error)) from None
+    except OSError as error:
+        raise FileFormatError(described(path, f"cannot be written: {error.strerror}; choose another folder")) from None
 
 
 def read_record(path: Path) -> Record:
@@ -100,18 +104,3 @@ def read_record(path: Path) -> Record:
     except (FileFormatError, ValueError) as error:
         raise FileFormatError(described(path, error)) from None
     return record
-
-
-def write_figure(figure: Figure, path: Path) -> None:
-    """Write it as PNG; the file appears complete or stays as it was."""
-    # Without the program's version in it the same figure gives the same file.
-    _written(path, lambda file: figure.savefig(file, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}))
-
-
-def _written(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    try:
-        write_atomically(path, lambda file: (write(file), None)[1])
-    except FileFormatError as error:
-        raise FileFormatError(described(path, error)) from None
-    except OSError as error:
-        raise FileFormatError(described(path, f"cannot be written: {error.strerror}; choose another folder")) from None

@@ -10,7 +10,6 @@ rounds between. Here a run can be looked at after any number of rounds. What is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from bisimetric.solvers import Solver
 
 TRUTH = 1e-10  # relative gap of V*
 CURVE_ACCURACY = 1e-8  # residual of V^π on a curve, relative to the largest cost
+ANSWER_ACCURACY = 1e-5  # the same where time counts
 Approximate = Solver[Any]  # whose iterates hold `factored` couplings
 
 
@@ -37,31 +37,41 @@ def relative_error(value: Floats, exact: Floats) -> float:
     return float((value - exact).max() / exact.max())
 
 
-def couplings(problem: Problem, solver: Approximate, extra: int = 0) -> Iterator[Factored]:
-    """The couplings after every round, for ever; they change in place.
+def iterates(problem: Problem, solver: Approximate, extra: int = 0) -> Iterator[tuple[int, Any]]:
+    """Round and iterate after every round, to the solver's end; couplings change in place.
 
     `extra` half projections with the kernel as it is follow each round, and count as rounds; an even number.
     """
     bellman = Bellman.of(problem)
-    iterate = solver.init(bellman, None)
-    while True:
-        state: Factored = iterate.factored
-        yield state
+    iterate, k = solver.init(bellman, None), 1
+    yield k, iterate
+    while not iterate.finished:
         for _ in range(extra):
-            state.balance(not state.by_source)
-            yield state
-        iterate = solver.step(bellman, iterate)
+            iterate.factored.balance(not iterate.factored.by_source)
+            k += 1
+            yield k, iterate
+        iterate, k = solver.step(bellman, iterate), k + 1
+        yield k, iterate
 
 
 def values(
     problem: Problem, solver: Approximate, looks: Sequence[int], guess: Floats, extra: int = 0
 ) -> Iterator[tuple[int, Floats]]:
-    """Round and V^π at each of these rounds, in ascending order; a `guess` near V^π saves time."""
-    wanted = set(looks)
+    """Round and V^π after each of these numbers of rounds, and at the end; a `guess` near V^π saves time."""
+    wanted, last = set(looks), max(looks)
     target = CURVE_ACCURACY * float(problem.cost.max())
-    for k, state in enumerate(islice(couplings(problem, solver, extra), max(wanted)), start=1):
-        if k in wanted:
-            yield k, value_of(state, guess, target)
+    for k, iterate in iterates(problem, solver, extra):
+        if k in wanted or iterate.finished:
+            yield k, value_of(iterate.factored, guess, target)
+        if k == last:
+            return
+
+
+def answer(problem: Problem, solver: Approximate) -> Floats:
+    """V^π at the end of a run, evaluated as well as a rough answer deserves: what is timed."""
+    *_, (_, iterate) = iterates(problem, solver)
+    scale = iterate.factored.bellman.scale
+    return value_of(iterate.factored, iterate.value / scale, ANSWER_ACCURACY * float(problem.cost.max()))
 
 
 def value_of(state: Factored, guess: Floats, target: float) -> Floats:
@@ -71,6 +81,9 @@ def value_of(state: Factored, guess: Floats, target: float) -> Floats:
 
 
 def spaced(last: int, per_decade: int) -> list[int]:
-    """Whole numbers from 1 to `last`, about evenly spaced on a logarithmic axis."""
+    """1 and even numbers up to `last`, about evenly spaced on a logarithmic axis.
+
+    After an even number of rounds both sides have had their turn; between odd and even ones errors go up and down.
+    """
     count = 2 + round(per_decade * float(np.log10(last)))
-    return sorted({round(k) for k in np.geomspace(1, last, count).tolist()})
+    return sorted({1, *(max(2, 2 * round(k / 2)) for k in np.geomspace(1, last, count).tolist())})

@@ -69,7 +69,7 @@ def run(config: Config, workplace: Workplace) -> Result:
         curves[method] = {}
         for name, step in config.step_sizes().items():
             workplace.say(f"{method}, {name}")
-            made = solver(step_size=step, inner_steps=config.inner_steps, rounds=config.rounds)
+            made = solver(step_size=step, inner_steps=config.inner_steps, rounds=looks[-1])
             found = [value for _, value in values(problem, made, looks, exact.value)]
             curves[method][name] = {
                 "largest": [relative_error(value, exact.value) for value in found],
@@ -104,6 +104,7 @@ def draw(record: Record) -> Mapping[str, Figure]:
             curves, xlabel="rounds k", ylabel="largest error / largest distance",
             title=f"{method}, m = {config['inner_steps']}, γ = {config['discount']:g}", log=(True, True), axes=axes,
         )  # fmt: skip
+    panels[0].get_legend().remove()  # one for both
     panels[1].set_ylabel("")
     return {NAME: figure}
 

@@ -1,6 +1,6 @@
 """The heat map: from the start of a small room to every cell of four rooms.
 
-The first chain is a 3×3 grid with +1 in one corner, the second has four rooms, each that grid turned by another quarter.
+The first chain is a 3×3 grid with +1 in one corner, the second has four rooms, each that grid turned.
 Shown is the distance from the start of the first to each cell of the second, as if that were the start. The paper's
 message: the picture has the symmetries of the rooms. Here they are numbers: how far the values at a cell and at its
 images under the quarter turns are apart.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bisimetric._chain import MarkovChain
+from bisimetric._chain import MarkovChain, State
 from bisimetric._errors import InvalidOption
 from bisimetric._problem import Problem
 from bisimetric._solve import solve
@@ -113,7 +113,7 @@ def draw(record: Record) -> Mapping[str, Figure]:
 
 def draw_map(axes: Any, described: Mapping[str, Any], title: str) -> None:
     """A map with its rewards and start."""
-    from bisimetric.views.look import LITERAL, WALL
+    from bisimetric.views.look import LITERAL, WALL, set_texts
 
     cells = [_cell(name) for name in described["names"]]
     free = np.zeros((1 + max(row for row, _ in cells), 1 + max(column for _, column in cells), 3))
@@ -122,19 +122,19 @@ def draw_map(axes: Any, described: Mapping[str, Any], title: str) -> None:
         free[row, column] = 1.0
     axes.imshow(free)
     for state, text in _marks(described).items():
-        row, column = cells[state]
+        row, column = cells[int(state)]
         axes.text(column, row, text, ha="center", va="center", fontsize=11, **LITERAL)
     rows, columns = free.shape[:2]
-    axes.set_xticks(np.arange(-0.5, columns), labels=[], minor=False)
-    axes.set_yticks(np.arange(-0.5, rows), labels=[], minor=False)
+    axes.set_xticks(np.arange(-0.5, columns), labels=[])
+    axes.set_yticks(np.arange(-0.5, rows), labels=[])
     axes.grid(color="0.85", linewidth=0.8)
     axes.tick_params(length=0)
-    axes.set_title(title)
+    set_texts(axes, title=title, xlabel="", ylabel="")
 
 
-def _marks(described: Mapping[str, Any]) -> dict[int, str]:
+def _marks(described: Mapping[str, Any]) -> dict[State, str]:
     """Texts for the start and the rewards."""
-    marks = {state: f"{paid:+g}" for state, paid in enumerate(described["reward"]) if paid}
+    marks: dict[State, str] = {state: f"{paid:+g}" for state, paid in enumerate(described["reward"]) if paid}
     return {described["start"]: "S", **marks}
 
 

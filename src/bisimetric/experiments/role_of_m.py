@@ -65,9 +65,7 @@ def run(config: Config, workplace: Workplace) -> Result:
         "exact": exact.distance,
         "interval": exact.interval,
         "rounds": looks,
-        "estimates": {
-            method: {str(m): curves[f"{method} {m}"] for m in config.inner_steps} for method in METHODS
-        },
+        "estimates": {method: {str(m): curves[f"{method} {m}"] for m in config.inner_steps} for method in METHODS},
         "spread": {
             method: [_spread(curves, method, config, looks.index(k), exact.distance) for k in config.compared_at]
             for method in METHODS
@@ -80,7 +78,7 @@ def _curve(
 ) -> list[float]:
     """The estimate after each of these rounds."""
     method, m = setting
-    solver = METHODS[method](step_size=config.step_size, inner_steps=m, rounds=config.rounds)
+    solver = METHODS[method](step_size=config.step_size, inner_steps=m, rounds=looks[-1])
     return [float(value[pair]) for _, value in values(problem, solver, looks, guess)]
 
 
@@ -111,6 +109,7 @@ def draw(record: Record) -> Mapping[str, Figure]:
             curves, exact=result["exact"], xlabel="rounds k", ylabel="estimated distance", title=title,
             log=(True, False), axes=axes,
         )  # fmt: skip
+    panels[0].get_legend().remove()  # one for both
     panels[1].set_ylabel("")
     return {NAME: figure}
 
