@@ -8,7 +8,7 @@ methods keep their scalings from round to round there, which the paper names as 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from bisimetric._problem import Problem
@@ -66,4 +66,4 @@ def first_to_reach(problem: Problem, ladder: Sequence[Approximate], exact: Float
 
 def options(solver: Any) -> dict[str, Any]:
     """The options of a solver by name."""
-    return {name: getattr(solver, name) for name in solver.__dataclass_fields__}
+    return {field.name: getattr(solver, field.name) for field in fields(solver)}
