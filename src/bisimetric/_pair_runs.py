@@ -7,10 +7,13 @@ Workers are processes of joblib's loky. They get pairs in batches that joblib si
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from bisimetric._chain import MarkovChain
@@ -18,6 +21,8 @@ from bisimetric._errors import InvalidOption, PairFailed
 from bisimetric._pair_question import Question
 from bisimetric._parallel import THREADS_VARIABLE
 from bisimetric.io._pair_store import Numbers
+
+WATCH_SECONDS = 0.5  # between two looks for the parent
 
 
 class Pair(NamedTuple):
@@ -52,10 +57,14 @@ def outcomes(question: Question, pairs: Sequence[Pair], workers: int) -> Generat
     return _by_workers(question, pairs, workers) if workers > 1 else _by_this_process(question, pairs)
 
 
-def worker_count(n_jobs: object, pairs: int) -> int:
-    """How many processes are worth having for `n_jobs`, in which -1 stands for all cores."""
+def check_n_jobs(n_jobs: object) -> None:
+    """Raise unless this is a number of processes."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise InvalidOption(f"n_jobs is {n_jobs!r}, expected a number of processes ≥ 1, or -1 for one on every core")
+
+
+def worker_count(n_jobs: int, pairs: int) -> int:
+    """How many processes there are to be; 1 stands for this one."""
     if n_jobs == 1 or pairs < 2:
         return 1
     import joblib
@@ -76,10 +85,12 @@ def _by_workers(question: Question, pairs: Sequence[Pair], workers: int) -> Gene
 
     # No memory maps: chains are small beside what is computed from them, and files would outlive a killed run.
     run = joblib.Parallel(workers, backend="loky", return_as="generator_unordered", max_nbytes=None)
-    tasks = (joblib.delayed(_attempt)(question, number, *pair[2:]) for number, pair in enumerate(pairs))
+    me = os.getpid()
+    tasks = (joblib.delayed(_attempt)(me, question, number, *pair[2:]) for number, pair in enumerate(pairs))
     results: Any = None
     try:
-        results = run(tasks)
+        with _without_ctrl_c():
+            results = run(tasks)
         for outcome in results:
             if outcome.failure:
                 pair = pairs[outcome.number]
@@ -101,8 +112,9 @@ class _Abandoned(Exception):
     """Nobody waits for the results any more."""
 
 
-def _attempt(question: Question, number: int, source: MarkovChain, target: MarkovChain) -> Outcome:
+def _attempt(parent: int, question: Question, number: int, source: MarkovChain, target: MarkovChain) -> Outcome:
     """One pair, in a worker."""
+    _end_with(parent)
     began = time.perf_counter()
     try:
         with _one_thread():
@@ -112,6 +124,31 @@ def _attempt(question: Question, number: int, source: MarkovChain, target: Marko
     except Exception as error:
         return Outcome(number, time.perf_counter() - began, None, f"{type(error).__name__}: {error}")
     return Outcome(number, time.perf_counter() - began, numbers)
+
+
+@lru_cache(maxsize=1)
+def _end_with(parent: int) -> None:
+    """Let this worker end when its parent is gone: after kill -9 it would wait for work for minutes."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="bisimetric-watch", daemon=True).start()
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """What is started here does not see Ctrl-C, which else ends workers with a traceback; this process ends them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from bisimetric._convert import as_chain
 from bisimetric._cost import Cost, label_mismatch, reward_gap
 from bisimetric._errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
 from bisimetric._pair_question import Question
-from bisimetric._pair_runs import Outcome, Pair, naming, outcomes, worker_count
+from bisimetric._pair_runs import Outcome, Pair, check_n_jobs, naming, outcomes, worker_count
 from bisimetric._problem import checked_discount
 from bisimetric._solve import checked_tol
 from bisimetric._stochastic import Floats, frozen
@@ -105,6 +105,7 @@ def pairwise(
     """
     question = Question(checked_discount(discount), cost, bool(normalised), solver, tol)
     checked_tol(tol, solver)
+    check_n_jobs(n_jobs)
     sources = _checked_chains(chains, "chains", question, axis=0)
     targets = sources if others is None else _checked_chains(others, "others", question, axis=1)
     count = len(sources) * len(targets)
@@ -113,13 +114,9 @@ def pairwise(
         f"a table of {len(sources)} x {len(targets)} chains",
         "compare fewer at a time; a store shares what they have in common",
     )
+    kept = None if store is None else PairStore(store)
     plan = _Plan(question, sources, targets, folded=others is None)
-    workers = worker_count(n_jobs, len(plan.pairs))
-    if workers > 1:
-        _check_memory(question, plan.pairs[0], workers)
-    run = _Run(question, plan.pairs, None if store is None else PairStore(store))
-    run.to_the_end(workers, on_pair)
-    return plan.table(run.numbers)
+    return plan.table(_Run(question, plan.pairs, kept, on_pair).to_the_end(n_jobs))
 
 
 class _Plan:
@@ -147,7 +144,7 @@ class _Plan:
                 else:
                     yield j, i
 
-    def table(self, numbers: Sequence[Numbers | None]) -> Distances:
+    def table(self, numbers: Sequence[Numbers]) -> Distances:
         """The numbers of all pairs in their places; what was not computed is zero."""
         tables = np.zeros((3, *self._shape))
         for (i, j, *_), found in zip(self.pairs, numbers, strict=True):
@@ -160,45 +157,61 @@ class _Plan:
 class _Run:
     """Pairs being computed: what is found in the store, then the rest."""
 
-    def __init__(self, question: Question, pairs: Sequence[Pair], store: PairStore | None) -> None:
+    def __init__(
+        self,
+        question: Question,
+        pairs: Sequence[Pair],
+        store: PairStore | None,
+        on_pair: Callable[[PairDone], None] | None,
+    ) -> None:
         self._question = question
         self._pairs = pairs
         self._store = store
-        self.numbers: list[Numbers | None] = [None] * len(pairs)
+        self._on_pair = on_pair
+        self._numbers: dict[int, Numbers] = {}  # by the pair's place in the list
         self._keys: list[bytes] = []
-        if store is not None:
-            for i, j, source, target in pairs:
-                with naming(i, j):
-                    self._keys.append(question.key(source, target))
-            found = store.found(frozenset(self._keys))
-            self.numbers = [found.get(key) for key in self._keys]
 
-    def to_the_end(self, workers: int, on_pair: Callable[[PairDone], None] | None) -> None:
-        """Compute what is missing."""
-        missing = [k for k, numbers in enumerate(self.numbers) if numbers is None]
-        done, total = len(self._pairs) - len(missing), len(self._pairs)
-        pairs = [self._pairs[k] for k in missing]
+    def to_the_end(self, n_jobs: int) -> list[Numbers]:
+        """The numbers of all pairs."""
+        total = len(self._pairs)
         try:
-            with closing(outcomes(self._question, pairs, min(workers, len(missing)))) as arriving:
-                for outcome in arriving:
-                    self._accept(missing[outcome.number], outcome)
-                    done += 1
-                    if on_pair is not None:
-                        on_pair(PairDone(done, total, *pairs[outcome.number][:2], outcome.seconds))
+            self._look_up()
+            self._compute([k for k in range(total) if k not in self._numbers], n_jobs)
         except KeyboardInterrupt:
-            again = (
-                "with store= it would go on from there" if self._store is None else "the same call goes on from there"
-            )
-            raise PairwiseInterrupted(f"interrupted after {done} of {total} pairs; {again}", done, total) from None
+            done = len(self._numbers)
+            remedy = "the same call goes on from there" if self._store is not None else "store= would have kept them"
+            raise PairwiseInterrupted(f"interrupted after {done} of {total} pairs; {remedy}", done, total) from None
         finally:
             if self._store is not None:
                 self._store.close()
+        return [self._numbers[k] for k in range(total)]
+
+    def _look_up(self) -> None:
+        if self._store is None:
+            return
+        for i, j, source, target in self._pairs:
+            with naming(i, j):
+                self._keys.append(self._question.key(source, target))
+        found = self._store.found(frozenset(self._keys))
+        self._numbers = {k: found[key] for k, key in enumerate(self._keys) if key in found}
+
+    def _compute(self, missing: Sequence[int], n_jobs: int) -> None:
+        pairs = [self._pairs[k] for k in missing]
+        workers = worker_count(n_jobs, len(pairs))
+        if workers > 1:
+            _check_memory(self._question, pairs[0], workers)
+        with closing(outcomes(self._question, pairs, workers)) as arriving:
+            for outcome in arriving:
+                self._accept(missing[outcome.number], outcome)
 
     def _accept(self, k: int, outcome: Outcome) -> None:
         assert outcome.numbers is not None
-        self.numbers[k] = outcome.numbers
         if self._store is not None:
             self._store.keep(self._keys[k], outcome.numbers)
+        self._numbers[k] = outcome.numbers
+        if self._on_pair is not None:
+            pair = self._pairs[k]
+            self._on_pair(PairDone(len(self._numbers), len(self._pairs), pair.i, pair.j, outcome.seconds))
 
 
 def _weight(pair: Pair) -> int:
