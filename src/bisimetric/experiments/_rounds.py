@@ -10,7 +10,7 @@ rounds between. Here a run can be looked at after any number of rounds. What is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from bisimetric._sinkhorn import Factored
 from bisimetric._solve import solve
 from bisimetric._stochastic import Floats
 from bisimetric.solvers import Solver
+from bisimetric.solvers.entropic import EntropicRound
 
 TRUTH = 1e-10  # relative gap of V*
 CURVE_ACCURACY = 1e-8  # residual of V^π on a curve, relative to the largest cost
@@ -67,11 +68,19 @@ def values(
             return
 
 
-def answer(problem: Problem, solver: Approximate) -> Floats:
-    """V^π at the end of a run, evaluated as well as a rough answer deserves: what is timed."""
+class Answer(NamedTuple):
+    """What a run ends with: V^π, and the value that an entropic method itself takes for the distance."""
+
+    value: Floats
+    own: Floats | None
+
+
+def answer(problem: Problem, solver: Approximate) -> Answer:
+    """The end of a run, evaluated as well as a rough answer deserves: what is timed."""
     *_, (_, iterate) = iterates(problem, solver)
     scale = iterate.factored.bellman.scale
-    return value_of(iterate.factored, iterate.value / scale, ANSWER_ACCURACY * float(problem.cost.max()))
+    value = value_of(iterate.factored, iterate.value / scale, ANSWER_ACCURACY * float(problem.cost.max()))
+    return Answer(value, iterate.now / scale if isinstance(iterate, EntropicRound) else None)
 
 
 def value_of(state: Factored, guess: Floats, target: float) -> Floats:

@@ -5,11 +5,11 @@ Random dense chains as the authors ran them (rows uniform(0,1) normalised, cost 
     running-time         every method with the paper's settings: its CPU seconds, and the error that it ends at
     running-time-tuned   CPU seconds to an error of 5 % and of 1 %, with settings chosen for each problem
 
-Errors are max(V^π - V*)/max V* of the couplings π that a method ends with, rounded. What is timed is a method's own
-rounds and one evaluation of its couplings; the looks by which `solve` certifies approximate solvers on the way are
-left out, and so is the search for settings. Ours is `solve` to a certified relative gap of 1e-6, certificate included.
-All on one thread, kernels compiled before. The baselines stop before their rounds are over when their value does not
-change any more.
+Errors are max(V^π - V*)/max V* of the couplings π that a method ends with, rounded; ours is the certified
+relative gap, which bounds it. What is timed is a method's own rounds and one evaluation of its couplings; the looks by
+which `solve` certifies approximate solvers on the way are left out, and so is the search for settings. Ours is `solve`
+to a certified relative gap of 1e-6, certificate included. All on one thread, kernels compiled before. The baselines
+stop before their rounds are over when their value does not change any more.
 
 Paper: Figure 4, by wall-clock time, settings tuned by hand. Its message: SVI and SPI are up to ten times faster than
 dWL and EntropicOTC, most of all for γ near 1.
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 NAME, TUNED = "running-time", "running-time-tuned"
 PANEL = (2.75, 2.9)  # inches
-FINEST = 1e-9  # errors below are drawn as this
+FINEST = 1e-6  # errors below are drawn as this
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,12 @@ def _measured(problem: Problem, config: Config) -> dict[str, Any]:
     """Seconds and errors of all methods on one problem."""
     exact = truth(problem)
     solution, seconds = cpu_seconds(lambda: solve(problem, tol=config.certified))
-    ours = {"seconds": seconds, "error": float(np.abs(solution.value - exact).max() / exact.max())}
     return {
         "distance": float(exact[0, 0]),
         "largest": float(exact.max()),
         "paper": {
             **{method: _timed(problem, PAPER[method], exact) for method in METHODS},
-            OURS: {**ours, "relative_gap": solution.relative_gap},
+            OURS: {"seconds": seconds, "error": solution.relative_gap, "own_error": None},
         },
         "tuned": {
             method: {str(target): _tuned(problem, method, exact, target) for target in config.targets}
@@ -103,9 +102,11 @@ def _measured(problem: Problem, config: Config) -> dict[str, Any]:
     }
 
 
-def _timed(problem: Problem, solver: Any, exact: Floats) -> dict[str, float]:
-    value, seconds = cpu_seconds(lambda: answer(problem, solver))
-    return {"seconds": seconds, "error": relative_error(value, exact)}
+def _timed(problem: Problem, solver: Any, exact: Floats) -> dict[str, float | None]:
+    """Seconds and error, and the error of the value that an entropic method itself takes for the distance."""
+    found, seconds = cpu_seconds(lambda: answer(problem, solver))
+    own = None if found.own is None else float(np.abs(found.own - exact).max() / exact.max())
+    return {"seconds": seconds, "error": relative_error(found.value, exact), "own_error": own}
 
 
 def _tuned(problem: Problem, method: str, exact: Floats, target: float) -> dict[str, Any] | None:
@@ -123,7 +124,7 @@ def draw(record: Record) -> Mapping[str, Figure]:
     config = record["config"]
     paper = [
         ("CPU seconds", lambda row, method: row["paper"][method]["seconds"]),
-        ("error reached", lambda row, method: max(row["paper"][method]["error"], FINEST)),
+        (f"error reached (or ≤ {FINEST:.0e})", lambda row, method: max(row["paper"][method]["error"], FINEST)),
     ]
     tuned = [
         (f"CPU seconds to {100 * target:g} % error", lambda row, method, at=str(target): _time_to(row, method, at))
