@@ -60,6 +60,7 @@ class Experiment:
     run: Callable[[Any, Workplace], Result]
     draw: Callable[[Record], Mapping[str, Figure]]
     tables: Callable[[Record], Sequence[Table]]
+    summary: Callable[[Record], dict[str, Any]]  # the key numbers, for programs
 
     def record(self, config: Any, workplace: Workplace) -> Record:
         """Run it, and say how it was done."""
@@ -68,7 +69,7 @@ class Experiment:
         return {
             "format": FORMAT,
             "experiment": self.name,
-            "quick": config == self.quick,
+            "quick": config == self.quick != self.config,
             "config": asdict(config),
             "versions": versions(),
             "seconds": {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall},

@@ -126,4 +126,14 @@ def tables(record: Record) -> Sequence[Table]:
     return [Table(title, head, body, notes)]
 
 
-EXPERIMENT = Experiment(NAME, "Step size η: error against rounds", Config(), QUICK, run, draw, tables)
+def summary(record: Record) -> dict[str, Any]:
+    """The exact distance, and the errors after the last round."""
+    result = record["result"]
+    last = {
+        method: {name: errors["largest"][-1] for name, errors in curves.items()}
+        for method, curves in result["errors"].items()
+    }
+    return {"exact": result["exact"], "last_round": result["rounds"][-1], "last_error": last}
+
+
+EXPERIMENT = Experiment(NAME, "Step size η: error against rounds", Config(), QUICK, run, draw, tables, summary)

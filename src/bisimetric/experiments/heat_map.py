@@ -157,4 +157,11 @@ def tables(record: Record) -> Sequence[Table]:
     return [Table(title, ["cell", "", "distance from the 3×3's start"], body, notes)]
 
 
-EXPERIMENT = Experiment(NAME, "Heat map: 3×3 grid against 4-rooms", Config(), Config(), run, draw, tables)
+def summary(record: Record) -> dict[str, Any]:
+    """The distance between the starts, the nearest cell and the symmetries."""
+    result = record["result"]
+    start = result["distances"][result["target"]["start"]]
+    return {"distance": start, **{key: result[key] for key in ("nearest", "asymmetry", "symmetric")}}
+
+
+EXPERIMENT = Experiment(NAME, "Heat map: 3×3 grid against 4-rooms", Config(), Config(), run, draw, tables, summary)

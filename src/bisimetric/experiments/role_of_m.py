@@ -134,4 +134,14 @@ def tables(record: Record) -> Sequence[Table]:
     return [Table(title, head, body, notes)]
 
 
-EXPERIMENT = Experiment(NAME, "Role of m: estimates against rounds", Config(), QUICK, run, draw, tables)
+def summary(record: Record) -> dict[str, Any]:
+    """The exact distance, and the spreads over m by rounds."""
+    result = record["result"]
+    spreads = {
+        method: {str(k): at["relative"] for k, at in zip(record["config"]["compared_at"], found, strict=True)}
+        for method, found in result["spread"].items()
+    }
+    return {"exact": result["exact"], "relative_spread": spreads}
+
+
+EXPERIMENT = Experiment(NAME, "Role of m: estimates against rounds", Config(), QUICK, run, draw, tables, summary)
