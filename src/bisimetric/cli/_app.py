@@ -251,8 +251,8 @@ REPRODUCE_HELP = """Run an experiment of the paper (Calo et al. 2024) again, wit
 EXPERIMENT is one of
 
 \b
-  role-of-m      estimates against rounds, for several m: hardly any difference
-  heat-map       3×3 grid against 4-rooms: the distance has the symmetries
+  role-of-m      estimates against rounds, for several m
+  heat-map       3×3 grid against 4-rooms: the symmetries of the distance
   eta            error against rounds, for several step sizes
   running-time   CPU time against n and γ: the paper's settings, and tuned
   instances      35 4-rooms, all pairs, MDS: clusters by way to the reward

@@ -52,16 +52,22 @@ class Rung(NamedTuple):
     error: float
 
 
-def first_to_reach(problem: Problem, ladder: Sequence[Approximate], exact: Floats, target: float) -> Rung | None:
-    """The first setting whose error is at most the target after some of its rounds, or None."""
+def climb(
+    problem: Problem, ladder: Sequence[Approximate], exact: Floats, targets: Sequence[float]
+) -> dict[float, Rung | None]:
+    """For each target the first setting whose error is no larger after some of its rounds, or None."""
+    found: dict[float, Rung | None] = dict.fromkeys(targets)
     for solver in ladder:
         rounds: int = solver.rounds  # type: ignore[attr-defined]
         looks = sorted({*range(1, 11), *spaced(rounds, LOOKS)})
         for k, value in values(problem, solver, looks, exact):
             error = relative_error(value, exact)
-            if error <= target:
-                return Rung(replace(solver, rounds=k), error)  # type: ignore[call-arg]
-    return None
+            for target, rung in found.items():
+                if rung is None and error <= target:
+                    found[target] = Rung(replace(solver, rounds=k), error)  # type: ignore[call-arg]
+            if None not in found.values():
+                return found
+    return found
 
 
 def options(solver: Any) -> dict[str, Any]:

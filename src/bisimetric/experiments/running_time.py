@@ -18,7 +18,7 @@ dWL and EntropicOTC, most of all for γ near 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from bisimetric._stochastic import Floats
 from bisimetric.environments import random_chain, random_cost
 from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
 from bisimetric.experiments._rounds import answer, relative_error, truth
-from bisimetric.experiments._settings import LADDERS, METHODS, OURS, PAPER, first_to_reach, options
+from bisimetric.experiments._settings import LADDERS, METHODS, OURS, PAPER, Rung, climb, options
 from bisimetric.experiments._timing import cpu_seconds, one_thread
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ def _warm_up(problem: Problem) -> None:
     """Compile everything that is timed later."""
     exact = truth(problem)
     for method in METHODS:
-        answer(problem, PAPER[method])
-        first_to_reach(problem, LADDERS[method], exact, 0.1)
+        answer(problem, replace(PAPER[method], rounds=2))  # type: ignore[call-arg]
+        climb(problem, LADDERS[method], exact, [0.2])
 
 
 def _measured(problem: Problem, config: Config) -> dict[str, Any]:
@@ -95,10 +95,7 @@ def _measured(problem: Problem, config: Config) -> dict[str, Any]:
             **{method: _timed(problem, PAPER[method], exact) for method in METHODS},
             OURS: {"seconds": seconds, "error": solution.relative_gap, "own_error": None},
         },
-        "tuned": {
-            method: {str(target): _tuned(problem, method, exact, target) for target in config.targets}
-            for method in METHODS
-        },
+        "tuned": {method: _tuned(problem, method, exact, config.targets) for method in METHODS},
     }
 
 
@@ -109,10 +106,14 @@ def _timed(problem: Problem, solver: Any, exact: Floats) -> dict[str, float | No
     return {"seconds": seconds, "error": relative_error(found.value, exact), "own_error": own}
 
 
-def _tuned(problem: Problem, method: str, exact: Floats, target: float) -> dict[str, Any] | None:
-    """The first setting that reaches the error, and its time; None if none does."""
-    rung = first_to_reach(problem, LADDERS[method], exact, target)
-    return None if rung is None else {**_timed(problem, rung.solver, exact), "setting": _named(rung.solver)}
+def _tuned(problem: Problem, method: str, exact: Floats, targets: Sequence[float]) -> dict[str, Any]:
+    """For each target the first setting that reaches it, and its time; None if none does."""
+
+    def timed(rung: Rung) -> dict[str, Any]:
+        return {**_timed(problem, rung.solver, exact), "setting": _named(rung.solver)}
+
+    found = climb(problem, LADDERS[method], exact, targets)
+    return {str(target): None if rung is None else timed(rung) for target, rung in found.items()}
 
 
 def _named(solver: Any) -> dict[str, Any]:
@@ -181,14 +182,8 @@ def tables(record: Record) -> Sequence[Table]:
     title, note = f"Running time, n = {config['sizes'][-1]}", f"Medians of {len(config['seeds'])} seeds"
     head = ["", *(f"γ = {discount:g}" for discount in config["discounts"])]
     paper = [[method, *(_paper_cell(at, method) for at in by.values())] for method, by in found.items()]
-    made = [
-        Table(
-            f"{title}, paper's settings: CPU seconds, error reached",
-            head,
-            paper,
-            (f"{note}; ours is certified to {config['certified']:.0e}.",),
-        )  # fmt: skip
-    ]
+    certified = f"{note}; ours is certified to {config['certified']:.0e}."
+    made = [Table(f"{title}, paper's settings: CPU seconds, error reached", head, paper, (certified,))]
     for target in map(str, config["targets"]):
         body = [[method, *(_seconds(at["to"][target]) for at in by.values())] for method, by in found.items()]
         made.append(Table(f"{title}, tuned: CPU seconds to {100 * float(target):g} % error", head, body, (f"{note}.",)))
