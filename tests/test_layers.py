@@ -14,7 +14,7 @@ import bisimetric
 ROOT = Path(bisimetric.__file__).parent
 
 # From the ground up. A module may import from its own layer and from below, at module level. What is not
-# listed (adapters, experiments, plots) stands on top of the solve and below the command.
+# listed (adapters, experiments) stands on top of the solve and below the command.
 LAYERS: list[set[str]] = [
     {"_version", "_errors", "errors"},
     {"_stochastic", "_rounding", "kernels"},
@@ -32,7 +32,7 @@ LAYERS: list[set[str]] = [
     {"_lumping"},
     {"_task"},
     {"_solve"},
-    {"_convert", "io", "views", "everything else"},
+    {"_convert", "io", "views", "plot", "everything else"},
     {"cli", "", "__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -139,6 +139,15 @@ def test_numba_stays_in_its_folder():
     users = {name for name in SOURCES if any(full.split(".")[0] == "numba" for full in imports(name, lazy=True))}
     assert users
     assert all(name.split(".")[0] == "kernels" for name in users)
+
+
+@pytest.mark.parametrize("library", ["matplotlib", "sklearn"])
+def test_drawing_stays_in_its_folder(library):
+    """Only views import it, lazily; `_solution` names its types."""
+    users = {name for name in SOURCES if any(full.split(".")[0] == library for full in imports(name, lazy=True))}
+    assert users - {"_solution"}
+    assert all(name.split(".")[0] == "views" for name in users - {"_solution"})
+    assert not any(full.split(".")[0] == library for name in users for full in imports(name))
 
 
 def test_the_checker_is_independent():

@@ -73,6 +73,8 @@ Examples:
   bisimetric distance a.json b.json --discount 0.9 --cost cost.csv --json
   bisimetric distance old.npz new.npz --discount 0.99 --normalised \\
       --fail-above 0.05
+  bisimetric distance grid-3x3 matching-four-rooms --discount 0.95 \\
+      --plot rooms.png
 
 \b
 A chain file in JSON (all but transitions may be left out):
@@ -133,6 +135,10 @@ def distance(
     ] = None,
     as_json: AsJson = False,
     save: Annotated[str | None, typer.Option(metavar="FILE", help="Write the solution to FILE, .npz or .json.")] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the distances to FILE, .png, .svg or .pdf; needs matplotlib."),
+    ] = None,
     fail_above: Annotated[
         float | None,
         typer.Option(metavar="X", help="Exit with 0, 1 or 3 as the distance is at most X, above, or undecided."),
@@ -141,7 +147,7 @@ def distance(
     from bisimetric.cli._distance import Request, run
 
     request = Request(
-        source, target, discount, cost, start, normalised, solver, tol, max_steps, as_json, save, fail_above
+        source, target, discount, cost, start, normalised, solver, tol, max_steps, as_json, save, plot, fail_above
     )
     return partial(run, request)
 

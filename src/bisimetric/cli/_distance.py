@@ -1,10 +1,11 @@
-"""`bisimetric distance`: check what is cheap to check, read, solve, save, tell."""
+"""`bisimetric distance`: check what is cheap to check, read, solve, save, draw, tell."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 import numpy.typing as npt
@@ -25,12 +26,13 @@ from bisimetric.cli._console import print_json, show
 from bisimetric.cli._cost_file import read_costs
 from bisimetric.cli._document import as_document
 from bisimetric.cli._outcome import TOP, Meter, Outcome, has_starts, summarise
-from bisimetric.cli._output import check_output
+from bisimetric.cli._output import check_output, check_picture
 from bisimetric.cli._progress import Progress
 from bisimetric.cli._report import report, verdict_line
 from bisimetric.cli._text import complain, digits
 from bisimetric.cli._verdict import ExitCode, judge
 from bisimetric.views.explanation import Explanation
+from bisimetric.views.saving import save as save_figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,14 @@ class Request:
     max_steps: int | None
     as_json: bool
     save: str | None
+    plot: str | None
     fail_above: float | None
 
 
 def run(request: Request) -> int:
     """Compute and print; returns the exit code."""
     check_output(request.save, "--save")
+    check_picture(request.plot, "--plot")
     _check_limit(request.fail_above)
     solver = _solver(request.solver)
     meter = Meter()
@@ -62,17 +66,19 @@ def run(request: Request) -> int:
             problem = _problem(request, progress)
             solution, missed = _solve(problem, solver, request, progress)
             try:
-                unsaved = _save(solution, request.save, progress)
+                failures = _write(solution, request, progress)
                 outcome = _outcome(solution, request, meter, progress)
             except KeyboardInterrupt:
                 complain(_reached(solution))
                 raise
     except SolveInterrupted as stopped:
-        return _interrupted(stopped, request.save)
+        return _interrupted(stopped, request)
     _print(outcome, request.as_json)
     _warn(solution, missed, request.tol)
-    if unsaved is not None:
-        raise unsaved
+    if failures:
+        for failure in failures[1:]:
+            complain(f"error: {failure}")
+        raise failures[0]
     if outcome.verdict is not None:
         return outcome.verdict.exit_code
     return ExitCode.UNDECIDED if missed else ExitCode.FINE
@@ -129,17 +135,27 @@ def _solve(
     return solution, False
 
 
-def _save(solution: Solution, path: str | None, progress: Progress) -> Exception | None:
-    """Before anything is printed; a failure is kept until the answer has been."""
-    if path is None:
-        return None
-    progress.doing("saving")
-    try:
-        solution.save(path)
-    except (BisimetricError, OSError) as error:
-        return error
-    complain(f"the solution is in {path}")
-    return None
+def _write(solution: Solution, request: Request, progress: Progress) -> list[Exception]:
+    """The files asked for, before anything is printed; failures are kept until the answer has been."""
+    failures: list[Exception] = []
+    for path, what, doing, write in (
+        (request.save, "the solution", "saving", solution.save),
+        (request.plot, "the picture", "drawing", partial(_draw, solution)),
+    ):
+        if path is None:
+            continue
+        progress.doing(doing)
+        try:
+            write(path)
+        except (BisimetricError, OSError) as error:
+            failures.append(error)
+        else:
+            complain(f"{what} is in {path}")
+    return failures
+
+
+def _draw(solution: Solution, path: str) -> None:
+    save_figure(solution.plot(), path)
 
 
 def _outcome(solution: Solution, request: Request, meter: Meter, progress: Progress) -> Outcome:
@@ -190,13 +206,16 @@ REMEDIES = {
 }
 
 
-def _interrupted(stopped: SolveInterrupted, path: str | None) -> int:
+def _interrupted(stopped: SolveInterrupted, request: Request) -> int:
     complain("interrupted; certifying what was reached (Ctrl-C again stops at once)")
     solution = stopped.solution
     complain(_reached(solution))
-    if path is not None:
-        solution.save(path)
-        complain(f"what was reached is in {path}")
+    if request.save is not None:
+        solution.save(request.save)
+        complain(f"what was reached is in {request.save}")
+    if request.plot is not None:
+        _draw(solution, request.plot)
+        complain(f"a picture of what was reached is in {request.plot}")
     return ExitCode.INTERRUPTED
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MAPS_SIZE, MATRIX_SIZE = (9.6, 3.7), (7.2, 6.2)  # inches
+MAPS_SIZE, MATRIX_WIDTH = (9.6, 3.7), 7.2  # inches
 NAMED = 40  # states on an axis at most that are named
 LONGEST_TICK = 18  # characters
 RESOLUTION = 1000  # rows or columns of the matrix that are drawn; more are averaged in blocks
@@ -50,22 +50,23 @@ def distances(solution: Answer, *, axes: Axes | None = None) -> Figure:
     if cells[0] is None or cells[1] is None or source.start is None or target.start is None:
         return _matrix(solution, axes)
     if axes is not None:
-        return _from_start(solution, axes, summary(solution))
+        return _from_start(solution, axes, summary(solution).replace(", distance", "\ndistance"))
     figure = new_figure(MAPS_SIZE)
-    left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, 1.25))
+    left, middle, right = figure.subplots(1, 3)
     draw_map(left, source, cells[0], "source")
     draw_map(middle, target, cells[1], "target")
     _from_start(solution, right, "distance from the source's start")
+    right.set(xticks=[], yticks=[], xlabel="start cell in the target", ylabel="")
     figure.suptitle(summary(solution), fontsize="medium", **LITERAL)
     return figure
 
 
 def summary(solution: Answer) -> str:
     """Discount, certified gap and, if there are starts, the distance between them, in one line."""
-    facts = [f"γ = {solution.discounting}"]
+    facts = [f"γ = {solution.discounting}", f"certified gap {solution.gap:.1e}"]
     if all(model.start is not None for model in solution.models):
         facts.append(f"distance between the starts {solution.distance:.6g}")
-    return ", ".join([*facts, f"certified gap {solution.gap:.1e}"])
+    return ", ".join(facts)
 
 
 def _from_start(solution: Answer, axes: Axes, title: str) -> Figure:
@@ -84,19 +85,27 @@ def draw_map(axes: Axes, model: Model, cells: Cells, title: str) -> None:
     picture = cells.picture(np.where(reward > 0, 1, np.where(reward < 0, 2, 0)))
     colours = ListedColormap([FREE, GAIN, LOSS]).with_extremes(bad=WALL)
     axes.imshow(picture, cmap=colours, vmin=0, vmax=2, extent=cells.extent, interpolation="nearest")
-    draw_marks(axes, cells, _marks(reward, model.start), np.ones(len(reward)))
+    marks, key = _marks(reward, model.start)
+    draw_marks(axes, cells, marks, np.ones(len(reward)))
     axes.set(xticks=[], yticks=[])
-    set_texts(axes, title=title, xlabel="S: start, ±: reward", ylabel="")
+    set_texts(axes, title=title, xlabel=key, ylabel="")
 
 
-def _marks(reward: Floats, start: Floats | None) -> dict[int, str]:
-    """The texts in the cells; none of a kind where there are too many to read."""
-    rewarded = np.flatnonzero(reward)
-    starts = np.flatnonzero(start if start is not None else [])
-    marks = {int(k): f"{reward[k]:+.3g}".replace("-", "−") for k in rewarded if len(rewarded) <= MARKED}
+def _marks(reward: Floats, start: Floats | None) -> tuple[dict[int, str], str]:
+    """The texts in the cells, none of a kind where there are too many to read, and a line that explains the map."""
+    rewarded, starts = np.flatnonzero(reward), np.flatnonzero([] if start is None else start)
+    marks: dict[int, str] = {}
+    key = []
+    if len(starts) <= MARKED:
+        key.append("S: start")
+    if 0 < len(rewarded) <= MARKED:
+        marks = {int(k): f"{reward[k]:+.3g}".replace("-", "−") for k in rewarded}
+        key.append("numbers: rewards")
+    elif len(rewarded):
+        key.append("orange, blue: rewards above, below 0")
     if len(starts) <= MARKED:
         marks |= {int(k): f"S {marks[int(k)]}" if int(k) in marks else "S" for k in starts}
-    return marks
+    return marks, ", ".join(key)
 
 
 def _matrix(solution: Answer, axes: Axes | None) -> Figure:
@@ -104,13 +113,19 @@ def _matrix(solution: Answer, axes: Axes | None) -> Figure:
     n, m = solution.value.shape
     step = max(1, -(-max(n, m) // RESOLUTION))
     shown, label = in_range(solution.value, "distance" if step == 1 else f"distance, mean over {step} × {step} pairs")
-    drawn = axes_or_new(axes, MATRIX_SIZE)
+    long = max(n, m) > 3 * min(n, m)  # then square cells would leave too thin a picture
+    drawn = axes_or_new(axes, (MATRIX_WIDTH, 1.3 + 4.6 * (1.0 if long else min(n / m, 1.2))))
     image = colour_image(drawn, block_means(shown, step), (-0.5, m - 0.5, n - 0.5, -0.5))
-    drawn.set_aspect("auto" if max(n, m) > 3 * min(n, m) else "equal")
+    drawn.set_aspect("auto" if long else "equal")
     add_colour_bar(drawn, image, label)
     source, target = solution.models
     _name_ticks(drawn, target, source)
-    set_texts(drawn, title=summary(solution), xlabel="state of the target", ylabel="state of the source")
+    set_texts(
+        drawn,
+        title=summary(solution).replace(", distance", "\ndistance"),
+        xlabel="state of the target",
+        ylabel="state of the source",
+    )
     return figure_of(drawn)
 
 
@@ -132,7 +147,7 @@ def _name_ticks(axes: Axes, across: Model, down: Model) -> None:
         names = model.names if model.names is not None else [str(k) for k in range(model.n_states)]
         if len(names) <= NAMED:
             ticks = [inert(name, LONGEST_TICK) for name in names]
-            size = 9.0 if len(names) <= 20 else 7.0
+            size = 9.0 if max(across.n_states, down.n_states) <= 20 else 7.0
             axis.set_ticks(range(len(names)), ticks, rotation=rotation, fontsize=size, **LITERAL)
         else:
             axis.set_major_locator(MaxNLocator(integer=True))

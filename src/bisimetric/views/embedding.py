@@ -19,9 +19,9 @@ import numpy.typing as npt
 from bisimetric._errors import InvalidOption, MissingExtra
 from bisimetric._stochastic import Floats, real_array
 
-RANDOM_STARTS = 8
-ROUNDS = 2_000
-PROGRESS = 1e-9  # an iteration ends when a round gains less, relative to the distances squared
+RANDOM_STARTS = 4
+ROUNDS = 500
+PROGRESS = 1e-8  # an iteration ends when a round gains less, relative to the distances squared
 SYMMETRIC = 1e-6  # by how much d and its transpose may differ, relative to the largest distance
 
 
@@ -45,6 +45,8 @@ def embed(distances: npt.ArrayLike | HasValue, *, dimensions: int = 3, seed: int
     matrix = checked_distances(distances)
     if isinstance(dimensions, bool) or not isinstance(dimensions, (int, np.integer)) or dimensions < 1:
         raise InvalidOption(f"dimensions is {dimensions!r}, expected a whole number ≥ 1")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InvalidOption(f"seed is {seed!r}, expected a whole number ≥ 0")
     largest = matrix.max()
     if largest == 0.0:
         return Embedding(np.zeros((len(matrix), dimensions)), 0.0)

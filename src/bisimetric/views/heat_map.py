@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SIZE = (5.0, 4.2)  # inches
 LARGEST_TEXT, SMALLEST_TEXT = 11.0, 4.5  # points; a mark that would be smaller becomes a dot
+FEW, READABLE = 12, 7.0  # so few marks may be larger than their cells, and so large
 POINTS = 72.0  # per inch
 LONGEST_MARK = 8  # characters
 LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green and blue
@@ -64,19 +65,31 @@ def heat_map(
 
 
 def draw_marks(axes: Axes, cells: Cells, texts: Mapping[int, str], brightness: Floats) -> None:
-    """Write into cells, in letters that fit; `brightness` [n] is that of the cells' colours."""
+    """Write into cells, in letters that fit if there are many; `brightness` [n] is that of the cells' colours."""
     rows, columns = cells.shape
     frame = axes.get_window_extent()
-    cell = min(frame.width / columns, frame.height / rows) / axes.figure.dpi * POINTS
+    cell = min(frame.width / columns, frame.height / rows) / figure_of(axes).dpi * POINTS
     for state, text in texts.items():
-        at = cells.column[state], cells.row[state]
-        colour = "black" if brightness[state] > BRIGHT else "white"
         line = inert(text, LONGEST_MARK)
-        size = min(LARGEST_TEXT, 0.6 * cell, 1.5 * cell / max(len(line), 1))
+        fitting = min(LARGEST_TEXT, 0.6 * cell, 1.5 * cell / max(len(line), 1))
+        size = max(fitting, READABLE) if len(texts) <= FEW else fitting
+        x, y, across, up = _anchor(cells, state, inside=size == fitting)
+        colour = "black" if brightness[state] > BRIGHT else "white"
         if size >= SMALLEST_TEXT:
-            axes.text(*at, line, ha="center", va="center", color=colour, fontsize=size, clip_on=True, **LITERAL)
+            axes.text(x, y, line, ha=across, va=up, color=colour, fontsize=size, **LITERAL)
         else:
-            axes.plot(*at, "o", color=colour, markersize=max(cell, 1.5))
+            axes.plot(x, y, "o", color=colour, markersize=max(cell, 1.5))
+
+
+def _anchor(cells: Cells, state: int, *, inside: bool) -> tuple[float, float, Any, Any]:
+    """Where a text begins or ends: in the middle of its cell, or if it is too large at the side towards the edge."""
+    x, y = float(cells.column[state]), float(cells.row[state])
+    if inside:
+        return x, y, "center", "center"
+    left, right, bottom, top = cells.extent
+    across = (x - 0.4, "left") if x < (left + right) / 2 else (x + 0.4, "right")
+    up = (y - 0.4, "top") if y < (bottom + top) / 2 else (y + 0.4, "bottom")
+    return across[0], up[0], across[1], up[1]
 
 
 def whole_ticks(axes: Axes) -> None:

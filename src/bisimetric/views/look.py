@@ -31,8 +31,9 @@ DASHES = ("-", "--", "-.", ":")
 REFERENCE = "black"
 WALL, GRID = "0.72", "0.88"  # greys
 DPI = 150
+LABEL_HEIGHT = 0.45  # inches below axes that their ticks and label take
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}  # of a text that is taken as it stands
-LONGEST_LINE = 100  # characters of a title or label
+LONGEST_LINE, LONGEST_ENTRY = 100, 40  # characters of a title or label, and of a name in a legend
 COLOURED = (1e-30, 1e30)  # magnitudes that colours are computed from; others are rescaled first
 
 
@@ -45,10 +46,8 @@ class Look(NamedTuple):
 
 
 def look(k: int) -> Look:
-    """The k-th of several looks; the first sixty differ."""
-    return Look(
-        COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], DASHES[k // (len(COLOURS) * len(MARKERS)) % len(DASHES)]
-    )
+    """The k-th of several looks; the first 120 differ."""
+    return Look(COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], DASHES[k // len(COLOURS) % len(DASHES)])
 
 
 def require_matplotlib() -> None:
@@ -115,22 +114,27 @@ def set_texts(axes: Axes, *, title: str | None, xlabel: str, ylabel: str) -> Non
     axes.set_ylabel(lines(ylabel), **LITERAL)
 
 
-def add_legend(axes: Axes, handles: Sequence[Artist], names: Sequence[object]) -> None:
-    """A legend to the right of the axes, where it hides nothing.
+def add_legend(axes: Axes, handles: Sequence[Artist], names: Sequence[object], *, below: bool = False) -> None:
+    """A legend to the right of the axes, or below their label, where it hides nothing.
 
     The names are set afterwards, because matplotlib drops those that begin with an underscore.
     """
-    legend = axes.legend(
-        list(handles), ["."] * len(handles), loc="upper left", bbox_to_anchor=(1.01, 1.02), frameon=False,
-        fontsize="small",
-    )  # fmt: skip
+    from matplotlib.transforms import ScaledTranslation
+
+    lowered = axes.transAxes + ScaledTranslation(0, -LABEL_HEIGHT, figure_of(axes).dpi_scale_trans)
+    place: dict[str, Any] = (
+        {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": lowered, "ncols": min(len(names), 4)}
+        if below
+        else {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02)}
+    )
+    legend = axes.legend(list(handles), ["."] * len(handles), frameon=False, fontsize="small", **place)
     for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set(text=inert(name, LONGEST_LINE), **LITERAL)
+        text.set(text=inert(name, LONGEST_ENTRY), **LITERAL)
 
 
 def add_colour_bar(axes: Axes, image: Any, label: str) -> None:
-    """A colour bar beside the axes."""
-    bar = figure_of(axes).colorbar(image, ax=axes)
+    """A colour bar beside the axes, as high as they are."""
+    bar = figure_of(axes).colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.045, 1.0)))
     bar.set_label(lines(label), **LITERAL)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZE, SIZE_WITH_THUMBNAILS = (6.4, 4.6), (10.0, 7.4)  # inches
-MARGIN, MARGIN_WITH_THUMBNAILS = 0.08, 0.16  # around the points, as a share of their width
+MARGIN, MARGIN_WITH_THUMBNAILS = 0.08, 0.18  # around the points, as a share of their width
 
 
 def mds(
@@ -51,13 +51,13 @@ def mds(
     set_texts(
         drawn,
         title=title,
-        xlabel=f"first coordinate (stress {embedding.stress:.2g})",
+        xlabel=f"first coordinate (stress {embedding.stress:.3f})",
         ylabel="second coordinate",
     )
     return figure_of(drawn)
 
 
-def _draw_points(axes: Axes, points: Floats, labels: list[object] | None) -> Any:
+def _draw_points(axes: Axes, points: Floats, labels: list[str] | None) -> Any:
     """One scatter for each group, all with the same colours; returns one that a colour bar can be made of."""
     import matplotlib
     from matplotlib.cm import ScalarMappable
@@ -65,17 +65,18 @@ def _draw_points(axes: Axes, points: Floats, labels: list[object] | None) -> Any
     from matplotlib.lines import Line2D
 
     colours = ScalarMappable(Normalize(points[:, 2].min(), points[:, 2].max()), matplotlib.colormaps["viridis"])
-    names = [None] if labels is None else list(dict.fromkeys(labels))
+    of = np.array([""] * len(points) if labels is None else labels)
+    names = list(dict.fromkeys(of.tolist()))
     handles = []
     for name, marker in zip(names, MARKERS, strict=False):
-        mine = np.array([labels is None or label == name for label in labels or [None] * len(points)])
+        mine = of == name
         axes.scatter(
             points[mine, 0], points[mine, 1], c=colours.to_rgba(points[mine, 2]), marker=marker, s=52,
             edgecolors="black", linewidths=0.7, zorder=4,
         )  # fmt: skip
         handles.append(Line2D([], [], color="0.45", marker=marker, linestyle="", markeredgecolor="black"))
     if labels is not None:
-        add_legend(axes, handles, names)
+        add_legend(axes, handles, names, below=True)
     return colours
 
 
@@ -90,10 +91,10 @@ def _frame(points: Floats, margin: float) -> Frame:
     return Frame(middle - across, middle + across, centre - up, centre + up)
 
 
-def _checked_groups(groups: Sequence[object] | None, count: int) -> list[object] | None:
+def _checked_groups(groups: Sequence[object] | None, count: int) -> list[str] | None:
     if groups is None:
         return None
-    labels = list(groups)
+    labels = [str(label) for label in groups]
     if len(labels) != count:
         raise InvalidOption(f"groups has {len(labels)} entries, expected one per point: {count}")
     if len(set(labels)) > len(MARKERS):

@@ -1,9 +1,10 @@
 """Small images beside points, with lines that lead to them.
 
-The plane is cut into places as large as an image, those with a point in or near them are taken out, and the points
-are assigned to the rest such that the lines are as short as possible together. So no image hides another or a point,
-and no two lines cross (crossed ones could be exchanged for shorter ones). If there are too few places, the images
-are made smaller.
+The plane is cut into places as large as an image, and those with a point in or near them are taken out: no image hides
+another or a point. The points are assigned to the rest such that the lines are as short as possible together. Then
+points move to other free places, or two of them change places, as long as that lowers the sum of the lengths and of
+penalties for lines that run under other images, through other points, or across one another. If there are too few
+places, the images are made smaller.
 """
 
 from __future__ import annotations
@@ -22,10 +23,15 @@ from bisimetric._stochastic import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LARGEST = 0.085  # width of an image, as a share of the frame's
+LARGEST = 0.075  # width of an image, as a share of the frame's
 GAP = 0.14  # between images, as a share of their width
 CLEAR = 0.72  # distance of an image's middle from any point, in pitches along an axis: none is hidden
 SHRINK = 0.93
+UNDER, CROSSING = 10.0, 4.0  # penalties for a line under an image, across a line or point, in pitches
+MARKER = 0.3  # side of a point's marker, in pitches
+SWEEPS, NEIGHBOURS = 6, 5
+FINER = 3  # steps of a move in a pitch
+ROUNDING = 1e-9
 
 
 class Frame(NamedTuple):
@@ -84,22 +90,97 @@ def places(
     """Free places for the images of the owners, `aspect` being height by width."""
     width = LARGEST * (frame.right - frame.left)
     while True:
-        free = _free(points, width * (1 + GAP), width * (aspect + GAP), frame)
+        pitch = width * np.array([1 + GAP, aspect + GAP])
+        free = _free(points, pitch, frame, 1)
         if len(free) >= len(owners):
             break
         width *= SHRINK
-    mine, chosen = linear_sum_assignment(cdist(points[owners], free))
-    middles = np.empty((len(owners), 2))
-    middles[mine] = free[chosen]
-    return middles, width
+    chosen = free[linear_sum_assignment(cdist(points[owners], free))[1]] / pitch
+    _disentangle(points[owners] / pitch, _free(points, pitch, frame, FINER) / pitch, chosen)
+    return chosen * pitch, width
 
 
-def _free(points: Floats, across: float, up: float, frame: Frame) -> Floats:
-    """The middles of places of that pitch that are clear of all points."""
-    columns = int((frame.right - frame.left) / across)
-    rows = int((frame.top - frame.bottom) / up)
-    xs = (frame.left + frame.right) / 2 + across * (np.arange(columns) - (columns - 1) / 2)
-    ys = (frame.bottom + frame.top) / 2 + up * (np.arange(rows) - (rows - 1) / 2)
+def _disentangle(points: Floats, free: Floats, chosen: Floats) -> None:
+    """Move owners of `points` to other free places, or let two change theirs, while that helps; lengths in pitches."""
+    for _ in range(SWEEPS):
+        before = chosen.copy()
+        for k in range(len(points)):
+            others = np.delete(np.arange(len(points)), k)
+            beside = (np.abs(free[:, None, :] - chosen[others]).max(axis=2) > 1 - ROUNDING).all(axis=1)
+            candidates = np.vstack([free[beside], chosen[k]])
+            costs = _costs(points, k, candidates, others, chosen[others])
+            best = int(np.argmin(costs))
+            if costs[best] < costs[-1] - ROUNDING:
+                chosen[k] = candidates[best]
+            near = np.argsort(np.linalg.norm(chosen[others] - chosen[k], axis=1))[:NEIGHBOURS]
+            for other in others[near]:
+                _exchange(points, chosen, (k, int(other)))
+        if (before == chosen).all():
+            break
+
+
+def _exchange(points: Floats, chosen: Floats, pair: tuple[int, int]) -> None:
+    """Let two owners change places if that helps."""
+    first, second = pair
+    rest = np.delete(np.arange(len(points)), pair)
+
+    def cost(places: Floats) -> float:
+        others = np.append(rest, second)
+        mine = _costs(points, first, places[[first]], others, places[others])
+        return float((mine + _costs(points, second, places[[second]], rest, places[rest]))[0])
+
+    changed = chosen.copy()
+    changed[[first, second]] = chosen[[second, first]]
+    if cost(changed) < cost(chosen) - ROUNDING:
+        chosen[:] = changed
+
+
+def _costs(points: Floats, owner: int, ends: Floats, others: npt.NDArray[np.int64], taken: Floats) -> Floats:
+    """What an owner's line to each of `ends`, and an image there, cost beside the others with their places taken."""
+    starts = np.broadcast_to(points[owner], ends.shape)
+    costs = np.linalg.norm(ends - starts, axis=1)
+    costs += UNDER * _meets(starts, ends, taken, 1.0).sum(axis=1)
+    costs += UNDER * _meets(points[others], taken, ends, 1.0).sum(axis=0)
+    costs += CROSSING * _meets(starts, ends, points[others], MARKER).sum(axis=1)
+    costs += CROSSING * _meets(points[others], taken, points[[owner]], MARKER).sum()
+    costs += CROSSING * _crosses(starts, ends, points[others], taken).sum(axis=1)
+    return np.asarray(costs)
+
+
+def _meets(starts: Floats, ends: Floats, middles: Floats, side: float) -> npt.NDArray[np.bool_]:
+    """[lines, squares], whether a line touches a square of that side: the slab method."""
+    steps = ends - starts
+    steps = np.where(np.abs(steps) < ROUNDING, ROUNDING, steps)[:, None, :]
+    low = (middles - side / 2 - starts[:, None, :]) / steps
+    high = (middles + side / 2 - starts[:, None, :]) / steps
+    entry, leave = np.minimum(low, high).max(axis=2), np.maximum(low, high).min(axis=2)
+    return np.asarray((entry <= leave) & (leave >= 0.0) & (entry <= 1.0))
+
+
+def _crosses(starts: Floats, ends: Floats, other_starts: Floats, other_ends: Floats) -> npt.NDArray[np.bool_]:
+    """[lines, others], whether two lines cross: each has the ends of the other on different sides."""
+
+    def side(origin: Floats, along: Floats, point: Floats) -> Floats:
+        to = point - origin
+        return np.asarray(along[..., 0] * to[..., 1] - along[..., 1] * to[..., 0])
+
+    a, b = starts[:, None, :], ends[:, None, :]
+    apart = side(a, b - a, other_starts) * side(a, b - a, other_ends) < 0
+    return np.asarray(
+        apart
+        & (side(other_starts, other_ends - other_starts, a) * side(other_starts, other_ends - other_starts, b) < 0)
+    )
+
+
+def _free(points: Floats, pitch: Floats, frame: Frame, finer: int) -> Floats:
+    """The middles of places of that pitch, or on a lattice so many times finer, that are clear of all points."""
+    corner, extent = (
+        np.array([frame.left, frame.bottom]),
+        np.array([frame.right - frame.left, frame.top - frame.bottom]),
+    )
+    counts = (extent / pitch).astype(int)  # columns and rows
+    first = corner + (extent - counts * pitch) / 2 + pitch / 2
+    xs, ys = (first[k] + pitch[k] / finer * np.arange((counts[k] - 1) * finer + 1) for k in range(2))
     middles = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
-    away = np.abs(middles[:, None, :] - points[None, :, :]) / (across, up)  # [places, N, 2], in pitches
+    away = np.abs(middles[:, None, :] - points[None, :, :]) / pitch  # [places, N, 2]
     return np.asarray(middles[(away.max(axis=2) > CLEAR).all(axis=1)])

@@ -63,6 +63,7 @@ def times(
             _draw_lost(drawn, spread, style, 1 - STRIP * (lost.index(name) + 0.6))
     if lost:
         _label_strip(drawn, len(lost))
+        _end_ticks(drawn, top)
     _whole_sizes(drawn, np.unique(np.concatenate([spread.sizes for spread in checked.values()])))
     drawn.grid(color=GRID, linewidth=0.6)
     drawn.set_axisbelow(True)
@@ -104,9 +105,16 @@ def _draw_lost(axes: Axes, spread: Spread, style: Look, height: float) -> None:
 
 def _label_strip(axes: Axes, count: int) -> None:
     edge = 1 - STRIP * (count + 0.35)
-    axes.axhline(1, color="none")
     axes.plot([0, 1], [edge, edge], transform=axes.transAxes, color="0.6", linestyle=":", linewidth=0.9)
-    axes.text(0.01, edge + 0.01, "not reached (open)", transform=axes.transAxes, fontsize="small", color="0.3")
+    axes.text(0.01, edge + 0.01, "not reached (open markers)", transform=axes.transAxes, fontsize="small", color="0.3")
+
+
+def _end_ticks(axes: Axes, top: float) -> None:
+    """No ticks in the strip, which is no time."""
+    low, high = axes.get_ylim()
+    for minor in (False, True):
+        axes.set_yticks([tick for tick in axes.get_yticks(minor=minor) if low <= tick <= top], minor=minor)
+    axes.set_ylim(low, high)
 
 
 def _whole_sizes(axes: Axes, sizes: Floats) -> None:

@@ -1,0 +1,141 @@
+"""Text is inert, files are reproducible, and matplotlib may be missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import matplotlib
+import matplotlib.image
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric.errors import FileFormatError, InvalidOption, MissingExtra
+from bisimetric.views.look import inert
+from tests.views.pictures import legend, pixels, texts
+
+HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}{", "a\x1b[31m\u202e\n\ud800\x00", "界" * 500, "_hidden", "x--><y>"]
+
+
+def hostile_solution():
+    """Distances between states with names that nobody should have."""
+    chain = bm.MarkovChain(np.eye(6), reward=np.arange(6), names=HOSTILE)
+    return bm.solve(bm.Problem(chain, chain, discount=0.5))
+
+
+@pytest.mark.parametrize("usetex", [False, True])
+def test_hostile_names_are_drawn_as_they_stand(usetex):
+    """Neither mathematics nor TeX nor control characters in names do anything; long ones are cut."""
+    with matplotlib.rc_context({"text.usetex": usetex}):
+        figure = hostile_solution().plot()
+        labels = figure.axes[0].get_xticklabels()
+    assert not any(label.get_usetex() or label.get_parse_math() for label in labels)
+    shown = [label.get_text() for label in labels]
+    assert shown[1] == "$\\frac{1}{"
+    assert shown[2].startswith("a\\x1b[31m\\u202e")
+    assert shown[3].startswith("\\u754c")
+    assert max(map(len, shown)) <= 18
+    if not usetex:
+        assert pixels(figure).std() > 0
+
+
+def test_hostile_titles_labels_and_legends():
+    """All other texts are inert too; a title may have several lines, and no name is dropped from a legend."""
+    curves = {name: ([1, 2], [1, 2]) for name in HOSTILE}
+    figure = bm.plot.convergence(curves, exact=1, title="$\\a\nsecond", xlabel="$x$", ylabel="$\\b{")
+    assert {"$\\a\nsecond", "$x$", "$\\b{", "_hidden", "<script>alert(1)</script>"} <= set(texts(figure))
+    assert len(legend(figure.axes[0])) == 7
+    assert pixels(figure).std() > 0
+    grid = bm.environments.grid_3x3()
+    figure = bm.plot.heat_map(grid, np.zeros(9), label="$\\b{", marks={0: "$\\c{"}, title="$\\a")
+    assert {"$\\b{", "$\\c{", "$\\a"} <= set(texts(figure))
+    assert pixels(figure).std() > 0
+
+
+def test_characters_of_the_font_stay():
+    """Only what cannot be seen is escaped."""
+    assert inert("γ·V² ≤ ∞, é, Ω") == "γ·V² ≤ ∞, é, Ω"
+    assert inert("x\ty") == "x\\ty"
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".SVG"])
+def test_files_are_reproducible(tmp_path, suffix):
+    """The same figure gives the same bytes, also when it is drawn anew."""
+    first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    for path in (first, second):
+        bm.plot.save(hostile_solution().plot(), path)
+    assert first.read_bytes() == second.read_bytes()
+    assert len(first.read_bytes()) > 1000
+    assert list(tmp_path.iterdir()) in ([first, second], [second, first])
+
+
+def test_svg_is_inert(tmp_path):
+    """It is XML without scripts, links or text that came through as markup."""
+    path = tmp_path / "a.svg"
+    bm.plot.save(hostile_solution().plot(), path)
+    content = path.read_text(encoding="utf-8")
+    assert "<script" not in content
+    assert "\x1b" not in content
+    tags = {element.tag.split("}")[-1] for element in ElementTree.fromstring(content).iter()}
+    assert "script" not in tags
+    assert "y" not in tags
+    assert {"svg", "image", "path"} <= tags
+
+
+def test_saving_fails_cleanly(tmp_path):
+    """Other suffixes, missing folders and what is no figure are refused; a file that is there stays."""
+    figure = bm.plot.times({"a": ([1], [1.0])})
+    with pytest.raises(InvalidOption, match=r"ends in \.png or \.svg or \.pdf"):
+        bm.plot.save(figure, tmp_path / "a.jpg")
+    with pytest.raises(FileFormatError, match="there is no folder"):
+        bm.plot.save(figure, tmp_path / "nowhere" / "a.png")
+    with pytest.raises(InvalidOption, match="figure is a str"):
+        bm.plot.save("figure", tmp_path / "a.png")
+    old = tmp_path / "old.png"
+    old.write_bytes(b"old")
+    figure.axes[0].set_title("$\\frac{$")  # by hand, hence mathematics, and bad
+    with pytest.raises(ValueError, match="frac"):
+        bm.plot.save(figure, old)
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
+
+
+def test_without_matplotlib(monkeypatch):
+    """Every picture says what to install."""
+    grid = bm.environments.grid_3x3()
+    solution = bm.distance(grid, grid, discount=0.5)
+    for name in [*sys.modules]:
+        if name.split(".")[0] == "matplotlib":
+            monkeypatch.setitem(sys.modules, name, None)
+    for draw in (
+        solution.plot,
+        lambda: bm.plot.heat_map(grid, np.zeros(9)),
+        lambda: bm.plot.convergence({"a": ([1], [1])}),
+        lambda: bm.plot.times({"a": ([1], [1])}),
+        lambda: bm.plot.mds([[0, 1], [1, 0]]),
+        lambda: bm.plot.heat_map(grid, np.zeros(9), axes=object()),
+    ):
+        with pytest.raises(MissingExtra, match=r"pip install 'bisimetric\[plot\]'"):
+            draw()
+
+
+def test_without_scikit_learn(monkeypatch):
+    """Multidimensional scaling says what to install."""
+    monkeypatch.setitem(sys.modules, "sklearn.manifold", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'bisimetric\[ml\]'"):
+        bm.plot.embed([[0, 1], [1, 0]])
+
+
+NO_PYPLOT = """
+import sys
+import bisimetric as bm
+figure = bm.plot.convergence({"a": ([1, 2], [1, 2])})
+assert "matplotlib.figure" in sys.modules
+assert "matplotlib.pyplot" not in sys.modules
+"""
+
+
+def test_pyplot_is_not_needed():
+    """Nothing is registered with pyplot, so figures go when nobody holds them."""
+    subprocess.run([sys.executable, "-c", NO_PYPLOT], check=True)
