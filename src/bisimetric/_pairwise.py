@@ -32,7 +32,7 @@ from bisimetric.io._pair_store import Numbers, PairStore
 from bisimetric.solvers import PolicyIteration, Solver
 
 BYTES_PER_ENTRY = 24  # of a table: three doubles
-BYTES_PER_PAIR = 400  # to be computed: its place in lists, its key, its numbers on the way
+BYTES_PER_PAIR = 600  # to be computed: its place in lists, its key, its numbers on the way
 BYTES_PER_WORKER = 150 * 2**20  # a process with the kernels loaded
 
 

@@ -127,9 +127,7 @@ def _records(path: Path) -> Iterator[bytes]:
     status = os.stat(path)  # first, since opening a pipe would block
     if not stat.S_ISREG(status.st_mode) or status.st_size > SIZE_LIMIT:
         raise FileFormatError(
-            described(
-                path, f"is no journal of finished pairs: expected a file of at most {SIZE_LIMIT} bytes; remove it"
-            )
+            described(path, f"is no journal of pairs, expected a file of at most {SIZE_LIMIT} bytes; move it away")
         )
     with open(path, "rb") as file:
         left = status.st_size // RECORD_BYTES  # another run may be adding more
