@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import bisimetric as bm
 from benchmarks.instances import problem
 from benchmarks.tables import Row, Table
+from bisimetric.experiments._rounds import relative_error, truth, values
 
 DISCOUNT = 0.95
 INSTANCES = ("paper-40", "dense-20")
@@ -21,8 +22,6 @@ LAST = 750
 FIFTH = LAST // 5
 LOOKS = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750)
 QUICK_LOOKS = (1, 3, 10, 30, FIFTH, LAST)
-TRUTH = 1e-10  # relative gap of V*
-EVALUATION = 1e-8  # residual of V^π, relative to the largest cost
 BASELINE, DEFAULT = "η = 1", "auto"
 METHODS: dict[str, Callable[..., Any]] = {"svi": bm.SinkhornValueIteration, "spi": bm.SinkhornPolicyIteration}
 
@@ -67,32 +66,9 @@ def measure(names: Sequence[str], looks: Sequence[int], say: Callable[[str], Non
 
 def errors(question: bm.Problem, setting: Setting, looks: Sequence[int]) -> list[float]:
     """The error after each of these numbers of half projections."""
-    truth = bm.solve(question, tol=TRUTH).value
-    found: list[float] = []
-    target = EVALUATION * float(question.cost.max())
-    for k, state in enumerate(_states(question, setting), start=1):
-        if k in looks:
-            scale = state.bellman.scale
-            value = state.evaluate(truth * scale, target * scale) / scale
-            found.append(float((value - truth).max() / truth.max()))
-        if k == looks[-1]:
-            return found
-    raise AssertionError("runs do not end by themselves")
-
-
-def _states(question: bm.Problem, setting: Setting) -> Iterator[Any]:
-    """The couplings after every half projection, for ever."""
-    from bisimetric._bellman import Bellman
-
-    solver, bellman = METHODS[setting.method](rounds=10**6, **setting.options), Bellman.of(question)
-    iterate = solver.init(bellman, None)
-    while True:
-        state = iterate.factored
-        yield state
-        for _ in range(setting.extra):
-            state.balance(not state.by_source)
-            yield state
-        iterate = solver.step(bellman, iterate)
+    exact = truth(question)
+    solver = METHODS[setting.method](rounds=looks[-1] + 1, **setting.options)
+    return [relative_error(value, exact) for _, value in values(question, solver, looks, exact, setting.extra)]
 
 
 def reached(row: Row, error: float) -> int | None:

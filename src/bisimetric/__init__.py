@@ -16,6 +16,7 @@ from bisimetric._exact import ExactCertificate, certify_exactly
 from bisimetric._game_solution import MDPSolution
 from bisimetric._mdp import MDP
 from bisimetric._optimal import OptimalPolicy
+from bisimetric._pairwise import Distances, PairDone, pairwise
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._solve import solve
@@ -41,6 +42,7 @@ __all__ = [
     "Certificate",
     "Coupling",
     "Decaying",
+    "Distances",
     "EntropicPolicyIteration",
     "ExactCertificate",
     "FromTheorem",
@@ -49,6 +51,7 @@ __all__ = [
     "MDPSolution",
     "MarkovChain",
     "OptimalPolicy",
+    "PairDone",
     "PolicyIteration",
     "Potentials",
     "Problem",
@@ -74,6 +77,7 @@ __all__ = [
     "errors",
     "load",
     "mico",
+    "pairwise",
     "plot",
     "quotient",
     "save",

@@ -1,9 +1,9 @@
 """Every error that the package raises on purpose.
 
 A message says what was expected, what came, where, and the remedy. All of them derive from `BisimetricError`,
-and from the built-in exception that a caller would expect, so `except ValueError` works too. The one
-exception is `SolveInterrupted`: it is a `KeyboardInterrupt`, so that code which swallows errors does not
-swallow Ctrl-C.
+and from the built-in exception that a caller would expect, so `except ValueError` works too. The two
+exceptions are `SolveInterrupted` and `PairwiseInterrupted`: they are `KeyboardInterrupt`s, so that code which swallows
+errors does not swallow Ctrl-C.
 """
 
 from __future__ import annotations
@@ -64,6 +64,14 @@ class ToleranceNotReached(BisimetricError, RuntimeError):
         self.solution = solution
 
 
+class PairFailed(BisimetricError, RuntimeError):
+    """One of many pairs has no distance; `pair` says which, None that a worker process was lost with several."""
+
+    def __init__(self, message: str, pair: tuple[int, int] | None) -> None:
+        super().__init__(message)
+        self.pair = pair
+
+
 class SolveInterrupted(KeyboardInterrupt):
     """Ctrl-C during a solve; `solution` is certified when it is first read, so stopping itself takes no time."""
 
@@ -75,3 +83,12 @@ class SolveInterrupted(KeyboardInterrupt):
     def solution(self) -> Any:
         """The certified solution for the last finished sweep."""
         return self._certify()
+
+
+class PairwiseInterrupted(KeyboardInterrupt):
+    """Ctrl-C between or in the pairs of a long run, of which `done` of `total` are finished."""
+
+    def __init__(self, message: str, done: int, total: int) -> None:
+        super().__init__(message)
+        self.done = done
+        self.total = total

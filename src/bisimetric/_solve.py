@@ -57,7 +57,7 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem; distance(...) makes one")
-    goal = _checked_tol(tol, solver)
+    goal = checked_tol(tol, solver)
     limit = _checked_max_steps(max_steps, solver)
     guess = _checked_initial(initial, problem)
     task = ChainTask(problem, open_pairs=solver.open_pairs, quotient=quotient and solver.on_classes)
@@ -74,7 +74,7 @@ def solve_game(
     on_step: Callable[[Step], None] | None = None,
 ) -> MDPSolution:
     """Solve a game between decision processes; options and promises are those of `solve`."""
-    goal = _checked_tol(tol, solver)
+    goal = checked_tol(tol, solver)
     limit = _checked_max_steps(max_steps, solver)
     return _driven(GameTask(game), _Options(solver, goal, limit, on_step, throw, tol is not None))
 
@@ -204,7 +204,8 @@ class _Run(Generic[AnyAnswer]):
         return self._certificate is not None and self._certificate.relative_gap <= tol
 
 
-def _checked_tol(tol: object, solver: Solver[Any]) -> float:
+def checked_tol(tol: object, solver: Solver[Any]) -> float:
+    """The relative gap to reach: the solver's own unless one is given."""
     if not isinstance(solver, Solver):
         raise InvalidOption(f"solver is {solver!r}, expected a solver object such as PolicyIteration()")
     if tol is None:

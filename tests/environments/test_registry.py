@@ -34,6 +34,8 @@ def same(one, other):
         ("four-rooms,side=20", lambda: env.four_rooms(side=20)),
         ("small-four-rooms:a", lambda: env.small_four_rooms("a")),
         ("small-four-rooms:b", lambda: env.small_four_rooms("b")),
+        ("four-rooms-obstacles", lambda: env.four_rooms_obstacles(seed=0)),
+        ("four-rooms-obstacles:seed=3", lambda: env.four_rooms_obstacles(seed=3)),
         ("grid-3x3", env.grid_3x3),
         ("matching-four-rooms", env.matching_four_rooms),
         ("classic-four-rooms", env.classic_four_rooms),
@@ -64,6 +66,7 @@ def test_catalogue_examples_work():
     assert len({entry.pattern for entry in entries}) == len(entries)
     assert {entry.example.partition(":")[0] for entry in entries} == {
         "four-rooms",
+        "four-rooms-obstacles",
         "small-four-rooms",
         "matching-four-rooms",
         "classic-four-rooms",

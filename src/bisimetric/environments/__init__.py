@@ -8,6 +8,7 @@ from bisimetric.environments._four_rooms import small_four_rooms as small_four_r
 from bisimetric.environments._grid import grid as grid
 from bisimetric.environments._grid import grid_3x3 as grid_3x3
 from bisimetric.environments._grid import open_grid as open_grid
+from bisimetric.environments._obstacles import four_rooms_obstacles as four_rooms_obstacles
 from bisimetric.environments._random import random_chain as random_chain
 from bisimetric.environments._random import random_cost as random_cost
 from bisimetric.environments._random import random_sparse_chain as random_sparse_chain
@@ -23,6 +24,7 @@ __all__ = [
     "classic_four_rooms",
     "four_rooms",
     "four_rooms_mdp",
+    "four_rooms_obstacles",
     "grid",
     "grid_3x3",
     "is_name",

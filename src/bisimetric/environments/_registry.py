@@ -25,6 +25,7 @@ from bisimetric.environments._four_rooms import (
     small_four_rooms,
 )
 from bisimetric.environments._grid import grid_3x3, open_grid
+from bisimetric.environments._obstacles import four_rooms_obstacles
 from bisimetric.environments._random import Kind, random_chain, random_sparse_chain
 
 MAX_SIDE = 1_000  # of a grid: a million states
@@ -150,6 +151,10 @@ def _whole(at_least: int, at_most: int) -> Reader:
     return read
 
 
+def _four_rooms_obstacles(seed: int = 0) -> MarkovChain:
+    return four_rooms_obstacles(seed=seed)
+
+
 def _random(n: int, kind: Kind = "softmax", seed: int = 0) -> MarkovChain:
     return random_chain(n, kind=kind, seed=seed)
 
@@ -185,6 +190,17 @@ FAMILIES: Mapping[str, Family] = {
         argument=("instance", _word),
         options={"side": _whole(2, MAX_SIDE), "goal": _word, "shortest-path": _number},
         flags=("door-cost",),
+    ),
+    "four-rooms-obstacles": Family(
+        _four_rooms_obstacles,
+        (
+            Entry(
+                "four-rooms-obstacles[:seed=SEED]",
+                "Four rooms with random obstacles and start, 33 to 39 states, walked by their optimal policy",
+                "four-rooms-obstacles:seed=3",
+            ),
+        ),
+        options={"seed": _seed},
     ),
     "small-four-rooms": Family(
         small_four_rooms,

@@ -20,19 +20,24 @@ LONGEST_MESSAGE = 600  # characters of an error's text
 
 def checked_path(path: object, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
     """A path that ends in one of the suffixes."""
+    found = usable_path(path, "path")
+    if found.suffix.lower() not in suffixes:
+        raise InvalidOption(f"path is {str(found)!r}, expected a name that ends in {' or '.join(suffixes)}")
+    return found
+
+
+def usable_path(path: object, what: str) -> Path:
+    """A path that something can be called; the error calls it `what`."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
     if not isinstance(text, str):
-        raise InvalidOption(f"path is a {type(text).__name__}, expected text or a Path")
+        raise InvalidOption(f"{what} is a {type(text).__name__}, expected text or a Path")
     try:
         usable = b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
         usable = False
     if not usable:
-        raise InvalidOption(f"path is {text!r}, which no file can be called")
-    found = Path(text)
-    if found.suffix.lower() not in suffixes:
-        raise InvalidOption(f"path is {text!r}, expected a name that ends in {' or '.join(suffixes)}")
-    return found
+        raise InvalidOption(f"{what} is {text!r}, which no file can be called")
+    return Path(text)
 
 
 def described(path: Path, problem: object) -> str:

@@ -1,0 +1,107 @@
+"""What an experiment is: from a config to a record, and from the record to pictures and a table.
+
+A record is a JSON object:
+
+    experiment, config, quick     its name, the settings (seeds among them), whether they are the short ones
+    versions                      of what the numbers may depend on
+    seconds                       {cpu, wall} of the run
+    result                        the numbers, everything that the pictures show
+
+Pictures and tables are made from the record alone, as it is read back from its file.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bisimetric._errors import FileFormatError
+from bisimetric._version import __version__
+from bisimetric.io._files import described, open_regular, write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMAT = "bisimetric experiment"
+Result = dict[str, Any]  # plain data: texts, numbers, lists, dicts, None
+Record = dict[str, Any]
+
+
+class Workplace(NamedTuple):
+    """Where a run says what it is doing, and where it may keep what an interrupted run goes on from."""
+
+    say: Callable[[str], None]
+    folder: Path
+
+
+class Table(NamedTuple):
+    """The key numbers of a record, for people."""
+
+    title: str
+    head: Sequence[str]
+    body: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One of the paper's experiments; `draw` gives figures by the names of their files, without suffix."""
+
+    name: str
+    title: str
+    config: Any  # a frozen dataclass
+    quick: Any  # the same in short
+    run: Callable[[Any, Workplace], Result]
+    draw: Callable[[Record], Mapping[str, Figure]]
+    tables: Callable[[Record], Sequence[Table]]
+    summary: Callable[[Record], dict[str, Any]]  # the key numbers, for programs
+
+    def record(self, config: Any, workplace: Workplace) -> Record:
+        """Run it, and say how it was done."""
+        cpu, wall = time.process_time(), time.perf_counter()
+        result = self.run(config, workplace)
+        return {
+            "format": FORMAT,
+            "experiment": self.name,
+            "quick": config == self.quick != self.config,
+            "config": asdict(config),
+            "versions": versions(),
+            "seconds": {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall},
+            "result": result,
+        }
+
+
+def versions() -> dict[str, str]:
+    """Of what the numbers may depend on."""
+    packages = {name: version(name) for name in ("numpy", "scipy", "numba")}
+    return {"bisimetric": __version__, "python": platform.python_version(), **packages}
+
+
+def write_record(record: Record, path: Path) -> None:
+    """Write it as JSON; the file appears complete or stays as it was."""
+    data = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False).encode()
+    try:
+        write_atomically(path, lambda file: (file.write(data), None)[1])
+    except FileFormatError as error:
+        raise FileFormatError(described(path, error)) from None
+    except OSError as error:
+        raise FileFormatError(described(path, f"cannot be written: {error.strerror}; choose another folder")) from None
+
+
+def read_record(path: Path) -> Record:
+    """What `write_record` wrote."""
+    try:
+        file, _ = open_regular(path)
+        with file:
+            record = json.load(file)
+        if not isinstance(record, dict) or record.get("format") != FORMAT:
+            raise FileFormatError("is not the record of an experiment; `bisimetric reproduce` writes those")
+    except (FileFormatError, ValueError) as error:
+        raise FileFormatError(described(path, error)) from None
+    return record

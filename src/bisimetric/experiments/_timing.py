@@ -1,0 +1,54 @@
+"""CPU seconds of a call, on one thread, warm.
+
+A call that is short is repeated: the clock of a process may tick in milliseconds. Threads of the linear-algebra
+library count as CPU time of the process while they wait, so where `threadpoolctl` is installed (scikit-learn brings
+it) they are switched off.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TypeVar
+
+from bisimetric._parallel import THREADS_VARIABLE
+
+BATCH = 0.05  # CPU seconds at least in one go
+GROWTH = 4  # of the number of calls in a go that was too short
+Result = TypeVar("Result")
+
+
+def cpu_seconds(work: Callable[[], Result]) -> tuple[Result, float]:
+    """The result, and the CPU seconds of one call, by the first go that takes long enough."""
+    calls = 1
+    while True:
+        began = time.process_time()
+        for _ in range(calls):
+            result = work()
+        spent = time.process_time() - began
+        if spent >= BATCH:
+            return result, spent / calls
+        calls *= GROWTH
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside, this package and the linear algebra below it work with one thread."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        limits = nullcontext()
+    else:
+        limits = threadpool_limits(1)
+    before = os.environ.get(THREADS_VARIABLE)
+    os.environ[THREADS_VARIABLE] = "1"
+    try:
+        with limits:
+            yield
+    finally:
+        if before is None:
+            del os.environ[THREADS_VARIABLE]
+        else:
+            os.environ[THREADS_VARIABLE] = before

@@ -1,0 +1,226 @@
+"""35 instances of four rooms: does the distance tell how a reward is reached?
+
+Each instance has its own obstacles and start, the same rewards, and is walked by its optimal policy. All pairs of them
+are compared, exactly, and placed in three dimensions by multidimensional scaling (MDS). The paper's message: clusters
+appear, by how the nearest reward is reached from the start: in the same room, through one door or two, or not at all.
+Here that class is computed from the map, as the number of doors on a shortest way, and numbers say how well the
+distance separates the classes:
+
+    within, between    mean distance inside a class and between classes
+    silhouette         mean over instances of (b - a)/max(a, b), a being the mean distance to the others of its class
+                       and b that to the nearest other class (Rousseeuw 1987): 1 is perfect, 0 is none
+    accuracy           how often the nearest other instance is of the same class
+
+How the paper's instances were made is not known. Ours are the first seeds of `four-rooms-obstacles` that fill a number
+for each class; instances behind three doors, which are rare, are passed over. Every finished pair is kept in the folder
+`instances-store`, from which an interrupted run goes on.
+
+Paper: Figure 5; its γ is not known, ours is 0.95.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bisimetric._pairwise import PairDone, pairwise
+from bisimetric._stochastic import Floats
+from bisimetric.environments import four_rooms_obstacles
+from bisimetric.environments._layout import DOOR, GOAL, START, WALL, Layout, read_map
+from bisimetric.environments._obstacles import obstacle_map
+from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAME = "instances"
+STORE = "instances-store"
+WAYS = {0: "same room", 1: "one door", 2: "two doors", None: "unreachable"}  # by doors to the nearest reward
+TOL = 1e-10  # relative gap of a distance
+SHOWN = 3  # instances of a class drawn beside their points
+COLOURS = {WALL: "#9A9A9A", DOOR: "#E69F00", GOAL: "#009E73", START: "#0072B2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Settings; `wanted` is the number of instances in each class, in the order of `WAYS`."""
+
+    discount: float = 0.95
+    wanted: tuple[int, int, int, int] = (11, 10, 7, 7)
+    n_jobs: int = 1
+    mds_seed: int = 0
+
+
+def run(config: Config, workplace: Workplace) -> Result:
+    """The instances, their distances, and how well these separate the classes."""
+    workplace.say("drawing instances")
+    chosen = list(_instances(config.wanted))
+    chains = [four_rooms_obstacles(seed=instance["seed"]) for instance in chosen]
+
+    def on_pair(pair: PairDone) -> None:
+        workplace.say(f"pair {pair.done} of {pair.total}")
+
+    distances = pairwise(
+        chains, discount=config.discount, tol=TOL, n_jobs=config.n_jobs, store=workplace.folder / STORE, on_pair=on_pair
+    )
+    ways = [instance["way"] for instance in chosen]
+    return {
+        "instances": [{**instance, "states": chain.n_states} for instance, chain in zip(chosen, chains, strict=True)],
+        "distances": distances.value.tolist(),
+        "gap": distances.gap,
+        "separation": separation(distances.value, ways),
+    }
+
+
+def _instances(wanted: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Seed, map and class of the first seeds that fill the numbers wanted."""
+    missing = Counter(dict(zip(WAYS.values(), wanted, strict=True)))
+    for seed in count():
+        if not missing.total():
+            return
+        drawn = obstacle_map(seed)
+        way = WAYS.get(doors_to_reward(read_map(drawn)))
+        if way is not None and missing[way] > 0:
+            missing[way] -= 1
+            yield {"seed": seed, "map": drawn.split("\n"), "way": way}
+
+
+def doors_to_reward(layout: Layout) -> int | None:
+    """Doors on the shortest way from the start to a reward, of several such ways the fewest; None without a way."""
+    beside = layout.neighbours()  # [4, n]
+    assert layout.start is not None
+    queue = [(0, 0, layout.start)]  # steps, doors, state
+    seen: set[int] = set()
+    while queue:
+        steps, doors, state = heappop(queue)
+        if layout.goals[state]:
+            return doors
+        if state not in seen:
+            seen.add(state)
+            for other in beside[:, state].tolist():
+                if other >= 0:
+                    heappush(queue, (steps + 1, doors + int(layout.doors[other]), other))
+    return None
+
+
+def separation(distances: Floats, groups: Sequence[str]) -> dict[str, Any]:
+    """How well distances separate groups of at least two; see above."""
+    labels = np.array(groups)
+    same = labels[:, None] == labels
+    apart = ~np.eye(len(labels), dtype=np.bool_)
+    names = list(dict.fromkeys(groups))
+    to_group = np.stack([_mean_to(distances, labels == name) for name in names], axis=1)  # [N, groups]
+    own = np.array([names.index(name) for name in groups])
+    inside = to_group[np.arange(len(own)), own]
+    others = to_group.copy()
+    others[np.arange(len(own)), own] = np.inf
+    nearest_group = others.min(axis=1)
+    nearest = np.where(apart, distances, np.inf).argmin(axis=1)
+    return {
+        "within": float(distances[same & apart].mean()),
+        "between": float(distances[~same].mean()),
+        "silhouette": float(((nearest_group - inside) / np.maximum(nearest_group, inside)).mean()),
+        "accuracy": float((labels[nearest] == labels).mean()),
+        "chance": float((same & apart).sum() / apart.sum()),
+        "by_class": {
+            name: {
+                "count": int((labels == name).sum()),
+                "within": float(inside[labels == name].mean()),
+                "to_nearest_other": float(nearest_group[labels == name].mean()),
+                "accuracy": float((labels[nearest] == labels)[labels == name].mean()),
+            }
+            for name in names
+        },
+    }
+
+
+def _mean_to(distances: Floats, members: Any) -> Floats:
+    """[N], mean distance of each to the members, itself left out."""
+    others = members.sum() - members
+    mean: Floats = distances[:, members].sum(axis=1) / np.maximum(others, 1)
+    return mean
+
+
+def draw(record: Record) -> Mapping[str, Figure]:
+    """The embedding, with some maps beside their points."""
+    from bisimetric import plot
+
+    result, config = record["result"], record["config"]
+    ways = [instance["way"] for instance in result["instances"]]
+    # Points are drawn in the order of the classes, so that the legend is in that order, too.
+    order = sorted(range(len(ways)), key=lambda k: list(WAYS.values()).index(ways[k]))
+    distances = np.array(result["distances"])[np.ix_(order, order)]
+    ways = [ways[k] for k in order]
+    shown = {k for way in set(ways) for k in _typical(distances, ways, way)}
+    pictures = [thumbnail(result["instances"][place]["map"]) if k in shown else None for k, place in enumerate(order)]
+    figure = plot.mds(
+        distances,
+        groups=ways,
+        thumbnails=pictures,
+        title=f"{len(ways)} instances of 4-rooms, by how the nearest reward is reached, γ = {config['discount']:g}\n"
+        "in the maps: start blue, rewards green, doors orange",
+        seed=config["mds_seed"],
+    )
+    return {NAME: figure}
+
+
+def _typical(distances: Floats, ways: Sequence[str], way: str) -> list[int]:
+    """Some of a class: the one in its middle, and those that are farthest from the ones taken already."""
+    members = [k for k, found in enumerate(ways) if found == way]
+    taken = [min(members, key=lambda k: float(distances[k, members].sum()))]
+    while len(taken) < min(SHOWN, len(members)):
+        taken.append(max(members, key=lambda k: float(distances[k, taken].min())))
+    return taken
+
+
+def thumbnail(lines: Sequence[str]) -> Any:
+    """A small picture [h, w, 3] of a map: walls grey, doors orange, rewards green, start blue."""
+    from matplotlib.colors import to_rgb
+
+    cells = [[to_rgb(COLOURS.get(mark, "white")) for mark in line] for line in lines]
+    return np.array(cells)
+
+
+def tables(record: Record) -> Sequence[Table]:
+    """How well the distance separates the classes."""
+    found = record["result"]["separation"]
+    body = [
+        [
+            way,
+            str(part["count"]),
+            f"{part['within']:.3f}",
+            f"{part['to_nearest_other']:.3f}",
+            _percent(part["accuracy"]),
+        ]
+        for way, part in found["by_class"].items()
+    ]
+    body.sort(key=lambda row: list(WAYS.values()).index(row[0]))
+    notes = (
+        f"Mean distance within classes {found['within']:.3f}, between {found['between']:.3f}; "
+        f"silhouette {found['silhouette']:.2f}.",
+        f"The nearest other instance is of the same class for {_percent(found['accuracy'])} "
+        f"({_percent(found['chance'])} by chance).",
+    )
+    n = len(record["result"]["instances"])
+    title = f"{n} instances, by how the nearest reward is reached, γ = {record['config']['discount']:g}"
+    head = ["", "count", "mean distance within", "to the nearest class", "nearest is alike"]
+    return [Table(title, head, body, notes)]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def summary(record: Record) -> dict[str, Any]:
+    """How well the distance separates the classes."""
+    separated: dict[str, Any] = record["result"]["separation"]
+    return separated
+
+
+EXPERIMENT = Experiment(NAME, "35 instances: distances and MDS", Config(), Config(), run, draw, tables, summary)

@@ -1,0 +1,98 @@
+"""Solvers driven round by round, settings climbed, seconds measured."""
+
+import os
+import time
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric.experiments._rounds import answer, iterates, relative_error, spaced, truth, values
+from bisimetric.experiments._settings import LADDERS, PAPER, climb
+from bisimetric.experiments._timing import BATCH, cpu_seconds, one_thread
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Two dense chains of nine states."""
+    source, target = (bm.environments.random_chain(9, kind="uniform", seed=k) for k in range(2))
+    cost = bm.environments.random_cost(9, 9, kind="uniform", seed=0)
+    return bm.Problem(source, target, discount=0.9, cost=cost)
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [bm.SinkhornValueIteration(rounds=30), bm.SinkhornPolicyIteration(rounds=30), bm.SinkhornBellman(rounds=4)],
+)
+def test_rounds_are_those_of_solve(problem, solver):
+    """The value at the end is what `solve` gives, and the number of rounds is the solver's."""
+    by_hand = answer(problem, solver)
+    np.testing.assert_allclose(by_hand.value, bm.solve(problem, solver).value, rtol=1e-4)
+    assert (by_hand.own is None) == (not isinstance(solver, bm.SinkhornBellman))
+    assert [k for k, _ in iterates(problem, solver)][-1] == solver.rounds
+
+
+def test_looks_are_yielded_in_order(problem):
+    """Values come at the looks only, and each is an upper bound."""
+    exact = truth(problem)
+    found = dict(values(problem, bm.SinkhornValueIteration(rounds=100), (1, 4, 20), exact))
+    assert list(found) == [1, 4, 20]
+    errors = [relative_error(value, exact) for value in found.values()]
+    assert errors[0] > errors[1] > errors[2] > 0.0
+
+
+def test_a_run_that_settles_ends_early(problem):
+    """What does not change any more is looked at once, at its end."""
+    solver = bm.SinkhornBellman(rounds=100_000, regularisation=0.3, projections=50)
+    rounds = [k for k, _ in values(problem, solver, (1, 100_000), truth(problem))]
+    assert rounds[0] == 1
+    assert 10 < rounds[-1] < 1000
+
+
+def test_spaced():
+    """One and even numbers, ascending, to the end."""
+    looks = spaced(750, 12)
+    assert looks[0] == 1
+    assert looks[-1] == 750
+    assert looks == sorted(set(looks))
+    assert all(k % 2 == 0 for k in looks[1:])
+
+
+def test_climbing(problem):
+    """Finer targets take more; what no rung reaches is None; the setting found does reach it."""
+    exact = truth(problem)
+    found = climb(problem, LADDERS["SVI"], exact, (0.05, 0.01))
+    assert 1 <= found[0.05].solver.rounds < found[0.01].solver.rounds
+    again = answer(problem, found[0.01].solver)
+    assert relative_error(again.value, exact) == pytest.approx(found[0.01].error, rel=1e-2)
+    assert climb(problem, [PAPER["EntropicOTC"]], exact, (1e-4,)) == {1e-4: None}
+
+
+def test_seconds_of_short_calls():
+    """A short call is repeated until the clock can tell; the result is its own."""
+    calls = []
+
+    def work():
+        calls.append(1)
+        deadline = time.process_time() + 0.004
+        while time.process_time() < deadline:
+            pass
+        return len(calls)
+
+    result, seconds = cpu_seconds(work)
+    assert result == len(calls) >= BATCH / 0.02
+    assert 0.003 < seconds < 0.02
+
+
+def test_one_thread_is_given_back(monkeypatch):
+    """The variable is set inside, and as before outside, after an error too."""
+    monkeypatch.setenv("BISIMETRIC_THREADS", "2")
+    with suppress(RuntimeError), one_thread():
+        assert os.environ["BISIMETRIC_THREADS"] == "1"
+        raise RuntimeError
+    assert os.environ["BISIMETRIC_THREADS"] == "2"
+    monkeypatch.delenv("BISIMETRIC_THREADS")
+    with one_thread():
+        assert os.environ["BISIMETRIC_THREADS"] == "1"
+    assert "BISIMETRIC_THREADS" not in os.environ

@@ -1,0 +1,332 @@
+"""All pairs of many chains: each number is that of one solve, whoever computes it."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bisimetric as bm
+from bisimetric import _pairwise
+from bisimetric.errors import (
+    FileFormatError,
+    InvalidChain,
+    InvalidOption,
+    InvalidProblem,
+    MissingStart,
+    NotEnoughMemory,
+    PairFailed,
+    PairwiseInterrupted,
+)
+from tests.strategies import chains, tame_discounts
+
+SIZES = (3, 6, 4, 5)
+
+
+def random_chains(seed=0, sizes=SIZES):
+    """Chains of several sizes, the third with a law as its start."""
+    made = [bm.environments.random_sparse_chain(n, 2, seed=seed + k) for k, n in enumerate(sizes)]
+    made[2] = made[2].with_start(np.full(sizes[2], 1 / sizes[2]))
+    return made
+
+
+def tables(distances):
+    """Value, lower and upper as one array."""
+    return np.array([distances.value, distances.lower, distances.upper])
+
+
+def one_by_one(sources, targets, **options):
+    """The same tables by single solves."""
+    pairs = "all" if "solver" in options else "reachable"
+    solved = [[bm.distance(a, b, discount=0.9, pairs=pairs, **options) for b in targets] for a in sources]
+    numbers = [[(s.distance, *s.interval) for s in row] for row in solved]
+    return np.moveaxis(np.array(numbers), 2, 0)
+
+
+# ------------------------------------------------------------------ the numbers
+
+
+def test_chains_against_others_are_single_solves():
+    """Bit for bit, for chains of different sizes and for any table that is not square."""
+    made = random_chains()
+    distances = bm.pairwise(made[:3], made[2:], discount=0.9)
+    assert distances.value.shape == (3, 2)
+    np.testing.assert_array_equal(tables(distances), one_by_one(made[:3], made[2:]))
+
+
+def test_all_pairs_are_the_upper_triangle_mirrored():
+    """Each pair of two is one solve, and a chain is at no distance from itself."""
+    made = random_chains()
+    seen = []
+    distances = bm.pairwise(made, discount=0.9, on_pair=seen.append)
+    expected = np.triu(one_by_one(made, made), 1)
+    np.testing.assert_array_equal(tables(distances), expected + expected.transpose(0, 2, 1))
+    assert sorted((pair.i, pair.j) for pair in seen) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+
+
+@given(st.lists(chains(reward=True, start=True, tiny=False), min_size=1, max_size=3), tame_discounts)
+def test_any_small_chains(made, discount):
+    """Intervals hold the distances of full solves, which look at other pairs of states too."""
+    distances = bm.pairwise(made, discount=discount)
+    assert (distances.lower >= 0).all()
+    assert (distances.lower <= distances.value).all()
+    assert (distances.value <= distances.upper).all()
+    for i, a in enumerate(made):
+        for j, b in enumerate(made):
+            low, high = bm.distance(a, b, discount=discount).interval
+            assert low <= distances.upper[i, j]
+            assert distances.lower[i, j] <= high
+
+
+def test_options_reach_the_solver():
+    """Approximate solvers get the whole problem, so their estimates are those of a single solve."""
+    made = random_chains()
+    options = {"solver": bm.SinkhornValueIteration(rounds=5), "normalised": True}
+    distances = bm.pairwise(made[:2], made[2:], discount=0.9, **options)
+    np.testing.assert_array_equal(tables(distances), one_by_one(made[:2], made[2:], **options))
+    assert distances.gap > 1e-3
+
+
+def test_names_of_environments_will_do():
+    """Whatever as_chain takes; the known distance between two of them."""
+    distances = bm.pairwise(["four-rooms:p1"], ["four-rooms:p0"], discount=0.95)
+    assert distances.value[0, 0] == pytest.approx(0.4355817651, abs=1e-9)
+
+
+# ------------------------------------------------------------------ costs
+
+
+def pairs_computed(made, cost):
+    """Which pairs a run over all chains computes."""
+    seen = []
+    distances = bm.pairwise(made, discount=0.9, cost=cost, on_pair=seen.append)
+    full = bm.pairwise(made, made, discount=0.9, cost=cost)
+    np.testing.assert_allclose(distances.value, full.value, atol=1e-7)
+    return {(pair.i, pair.j) for pair in seen}
+
+
+ABOVE = {(0, 1), (0, 2), (1, 2)}
+BELOW = {(j, i) for i, j in ABOVE}
+DIAGONAL = {(k, k) for k in range(3)}
+
+
+def test_costs_known_to_be_symmetric():
+    """Labels and features: half of the table."""
+    made = [bm.MarkovChain([[0.5, 0.5], [0.1 * k, 1 - 0.1 * k]], labels=[0, 2 + k], start=0) for k in range(3)]
+    for cost in (bm.cost.label_mismatch, bm.cost.features("euclidean")):
+        assert pairs_computed(made, cost) == ABOVE
+
+
+def test_symmetry_of_a_function_is_seen():
+    """One that is symmetric, one that is not, and one that is above zero on the diagonal."""
+    made = random_chains(sizes=(3, 4, 3))
+    assert pairs_computed(made, lambda a, b: np.subtract.outer(a.reward, b.reward) ** 2) == ABOVE
+    directed = pairs_computed(made, lambda a, b: np.maximum(np.subtract.outer(a.reward, b.reward), 0.0))
+    assert directed == ABOVE | BELOW
+    assert pairs_computed(made, lambda a, b: 1 + np.add.outer(a.reward, b.reward)) == ABOVE | DIAGONAL
+
+
+def test_an_array_serves_for_chains_of_one_size():
+    """Symmetric or not; with other sizes the error says which chain does not fit."""
+    made = random_chains(sizes=(3, 3, 3))
+    symmetric = np.array([[0.0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    assert pairs_computed(made, symmetric) == ABOVE
+    assert pairs_computed(made, np.triu(symmetric)) == ABOVE | BELOW
+    with pytest.raises(InvalidProblem, match=r"cost has shape \(3, 3\) .* but chains\[1\] has 6 states"):
+        bm.pairwise(random_chains(), discount=0.9, cost=symmetric)
+    with pytest.raises(InvalidProblem, match=r"others\[1\] has 5 states"):
+        bm.pairwise(made, random_chains()[2:], discount=0.9, cost=np.ones((3, 4)))
+
+
+# ------------------------------------------------------------------ workers
+
+
+def test_workers_give_the_same_bits():
+    """Heaviest pairs first, with progress, and with functions that cannot be imported."""
+    made = random_chains(sizes=(4, 3, 9, 5, 6))
+    for cost in (None, lambda a, b: np.subtract.outer(a.reward, b.reward) ** 2):
+        alone, together = [], []
+        first = bm.pairwise(made, discount=0.9, cost=cost, on_pair=alone.append)
+        second = bm.pairwise(made, discount=0.9, cost=cost, n_jobs=2, on_pair=together.append)
+        np.testing.assert_array_equal(tables(first), tables(second))
+        assert [pair.done for pair in alone] == [pair.done for pair in together] == list(range(1, 11))
+        assert {pair.total for pair in together} == {10}
+        assert {(pair.i, pair.j) for pair in together} == {(pair.i, pair.j) for pair in alone}
+        weights = [made[pair.i].n_states * made[pair.j].n_states for pair in alone]
+        assert weights == sorted(weights, reverse=True)
+
+
+def test_a_worker_uses_one_thread_and_gives_it_back():
+    """BISIMETRIC_THREADS is 1 inside, and as before afterwards."""
+    from joblib import Parallel, delayed
+
+    def cost(source, target):
+        assert os.getpid() == here or os.environ["BISIMETRIC_THREADS"] == "1"
+        return np.ones((source.n_states, target.n_states))
+
+    here = os.getpid()
+    made = random_chains()
+    distances = bm.pairwise(made, made, discount=0.5, cost=cost, n_jobs=2)
+    np.testing.assert_allclose(distances.value, 2.0)
+    settings = Parallel(2)(delayed(os.environ.get)("BISIMETRIC_THREADS") for _ in range(2))
+    assert settings == [os.environ.get("BISIMETRIC_THREADS")] * 2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_names_its_pair(n_jobs):
+    """With its indices, its kind and its cause; a missed tolerance is one."""
+    made = random_chains()
+    made[3] = bm.MarkovChain(made[3].transitions, start=0)
+    with pytest.raises(PairFailed, match=r"pair \(\d, 3\): ZeroDivisionError: no reward") as caught:
+        bm.pairwise(made[:2], made, discount=0.9, cost=_picky, n_jobs=n_jobs)
+    assert caught.value.pair[1] == 3
+    with pytest.raises(PairFailed, match=r"pair \(\d, \d\): ToleranceNotReached: .* asked for 1e-30"):
+        bm.pairwise(random_chains(), discount=0.9, tol=1e-30, n_jobs=n_jobs)
+
+
+def _picky(source, target):
+    if target.reward is None:
+        raise ZeroDivisionError("no reward")
+    return np.abs(np.subtract.outer(source.reward, target.reward))
+
+
+def test_a_lost_worker_is_said():
+    """A process that ends without a word, as when memory runs out."""
+    here = os.getpid()
+
+    def deadly(source, target):
+        if os.getpid() != here:
+            os._exit(3)
+        return np.ones((source.n_states, target.n_states))
+
+    made = random_chains()
+    with pytest.raises(PairFailed, match="use fewer n_jobs") as caught:
+        bm.pairwise(made, made, discount=0.9, cost=deadly, n_jobs=2)
+    assert caught.value.pair is None
+
+
+def test_an_interrupt_says_how_far_it_came():
+    """Raised between two pairs here; SIGINT for real is in test_pairwise_runs.py."""
+
+    def stop(pair):
+        if pair.done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(PairwiseInterrupted, match=r"after 4 of 6 pairs; store= would have kept them") as caught:
+        bm.pairwise(random_chains(), discount=0.9, on_pair=stop)
+    assert (caught.value.done, caught.value.total) == (4, 6)
+
+
+# ------------------------------------------------------------------ the store
+
+
+def test_a_store_answers_what_it_knows(tmp_path):
+    """The same call, a call with more chains and one with others take from it what they share."""
+    made = random_chains()
+    seen = []
+    options = {"discount": 0.9, "store": tmp_path / "store", "on_pair": seen.append}
+    bm.pairwise(made[:3], **options)
+    assert len(seen) == 3
+    again = bm.pairwise(made[:3], **options)
+    assert len(seen) == 3
+    more = bm.pairwise(made, **options)
+    assert [(pair.done, pair.total) for pair in seen[3:]] == [(4, 6), (5, 6), (6, 6)]
+    across = bm.pairwise(made[:2], made[2:], **options)
+    assert len(seen) == 6
+    fresh = tables(bm.pairwise(made, discount=0.9))
+    np.testing.assert_array_equal(tables(again), fresh[:, :3, :3])
+    np.testing.assert_array_equal(tables(more), fresh)
+    np.testing.assert_array_equal(tables(across), fresh[:, :2, 2:])
+
+
+@pytest.mark.parametrize(
+    "change", [{"discount": 0.91}, {"normalised": True}, {"tol": 1e-8}, {"solver": bm.ValueIteration()}], ids=str
+)
+def test_another_question_is_computed(tmp_path, change):
+    """Whatever setting changes, nothing is taken from the store, and it stays right for the first one."""
+    made = random_chains()
+    usual = {"discount": 0.9, "store": tmp_path}
+    first = bm.pairwise(made, **usual)
+    seen = []
+    changed = bm.pairwise(made, **(usual | change), on_pair=seen.append)
+    assert len(seen) == 6
+    np.testing.assert_array_equal(tables(changed), tables(bm.pairwise(made, **({"discount": 0.9} | change))))
+    np.testing.assert_array_equal(tables(bm.pairwise(made, **usual)), tables(first))
+
+
+def test_a_store_that_is_none_is_refused_first(tmp_path):
+    """Before anything is computed."""
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(FileFormatError, match=r"thesis\.tex"):
+        bm.pairwise(random_chains(), discount=0.9, store=tmp_path, on_pair=lambda pair: pytest.fail("computed"))
+
+
+# ------------------------------------------------------------------ what comes back, and what is refused
+
+
+def test_distances_are_read_only_and_serve_as_an_array():
+    """The array is the value; a copy may be changed."""
+    distances = bm.pairwise(random_chains(), discount=0.9)
+    assert np.asarray(distances) is distances.value
+    assert np.asarray(distances, dtype=np.float32).dtype == np.float32
+    np.array(distances)[0, 0] = 7.0
+    for table in (distances.value, distances.lower, distances.upper):
+        assert table.dtype == np.float64
+        with pytest.raises(ValueError, match="read-only"):
+            table[0, 0] = 7.0
+    assert distances.gap == (distances.upper - distances.lower).max()
+    assert repr(distances).startswith("Distances(4 x 4 chains, up to ")
+    assert "Distances(4 x 4" in distances._repr_html_()
+
+
+def test_one_chain():
+    """A table of one zero."""
+    distances = bm.pairwise(random_chains()[:1], discount=0.9, n_jobs=2)
+    assert tables(distances).tolist() == [[[0.0]]] * 3
+
+
+def test_chains_are_checked_before_anything_is_computed():
+    """The error says which one, and the remedy."""
+    made = random_chains()
+    bare = bm.MarkovChain(made[0].transitions, reward=made[0].reward)
+    with pytest.raises(MissingStart, match=r"chains\[1\] has no start.*with_start"):
+        bm.pairwise([made[0], bare], discount=0.9)
+    with pytest.raises(MissingStart, match=r"others\[0\]"):
+        bm.pairwise(made, [bare], discount=0.9)
+    with pytest.raises(InvalidProblem, match=r"chains\[1\] has no reward"):
+        bm.pairwise([made[0], bm.MarkovChain([[1.0]], start=0)], discount=0.9)
+    with pytest.raises(InvalidProblem, match=r"chains\[0\] has no labels"):
+        bm.pairwise(made, discount=0.9, cost=bm.cost.label_mismatch)
+    with pytest.raises(InvalidChain, match=r"chains\[0\]: cannot make a chain of a int"):
+        bm.pairwise([7], discount=0.9)
+    for wrong in ([], "four-rooms:p1", made[0], 7):
+        with pytest.raises(InvalidOption, match="chains is"):
+            bm.pairwise(wrong, discount=0.9)
+
+
+def test_options_are_checked_before_anything_is_computed():
+    """Discount, number of processes, tolerance, solver."""
+    made = random_chains()
+    with pytest.raises(InvalidProblem, match="discount"):
+        bm.pairwise(made, discount=1.0)
+    for n_jobs in (0, True, 1.5, "2", None):
+        with pytest.raises(InvalidOption, match="n_jobs is"):
+            bm.pairwise(made, discount=0.9, n_jobs=n_jobs)
+    with pytest.raises(InvalidOption, match="tol is"):
+        bm.pairwise(made, discount=0.9, tol=-1)
+    with pytest.raises(InvalidOption, match="solver is"):
+        bm.pairwise(made, discount=0.9, solver="exact")
+
+
+def test_memory_is_estimated_first(monkeypatch):
+    """The table, and what several workers take at once."""
+    bm.pairwise(random_chains(), discount=0.9)  # kernels are loaded
+    monkeypatch.setattr("bisimetric._memory.available_bytes", lambda: 200 * 2**20)
+    with pytest.raises(NotEnoughMemory, match=r"2 pairs of chains at once needs about .* use fewer n_jobs"):
+        bm.pairwise(random_chains(), discount=0.9, n_jobs=2)
+    monkeypatch.setattr(_pairwise, "BYTES_PER_ENTRY", 2**30)
+    with pytest.raises(NotEnoughMemory, match="a table of 4 x 4 chains needs about"):
+        bm.pairwise(random_chains(), discount=0.9)
