@@ -135,6 +135,9 @@ def test_an_array_serves_for_chains_of_one_size():
     symmetric = np.array([[0.0, 1, 2], [1, 0, 1], [2, 1, 0]])
     assert pairs_computed(made, symmetric) == ABOVE
     assert pairs_computed(made, np.triu(symmetric)) == ABOVE | BELOW
+    for wrong in ([[1.0], [1.0, 2.0]], "reward_gap", np.ones((2, 3)), -symmetric):
+        with pytest.raises(InvalidProblem, match="cost"):
+            bm.pairwise(made, discount=0.9, cost=wrong)
     with pytest.raises(InvalidProblem, match=r"cost has shape \(3, 3\) .* but chains\[1\] has 6 states"):
         bm.pairwise(random_chains(), discount=0.9, cost=symmetric)
     with pytest.raises(InvalidProblem, match=r"others\[1\] has 5 states"):

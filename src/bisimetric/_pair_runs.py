@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidOption, PairFailed
 from bisimetric._pair_question import Question
@@ -59,7 +61,7 @@ def outcomes(question: Question, pairs: Sequence[Pair], workers: int) -> Generat
 
 def check_n_jobs(n_jobs: object) -> None:
     """Raise unless this is a number of processes."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
         raise InvalidOption(f"n_jobs is {n_jobs!r}, expected a number of processes ≥ 1, or -1 for one on every core")
 
 
@@ -135,7 +137,8 @@ def _end_with(parent: int) -> None:
             time.sleep(WATCH_SECONDS)
         os._exit(1)
 
-    threading.Thread(target=watch, name="bisimetric-watch", daemon=True).start()
+    if os.name == "posix":  # elsewhere orphans keep the number of their parent, or have that of a launcher
+        threading.Thread(target=watch, name="bisimetric-watch", daemon=True).start()
 
 
 @contextmanager

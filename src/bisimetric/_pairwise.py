@@ -106,8 +106,10 @@ def pairwise(
     question = Question(checked_discount(discount), cost, bool(normalised), solver, tol)
     checked_tol(tol, solver)
     check_n_jobs(n_jobs)
-    sources = _checked_chains(chains, "chains", question, axis=0)
-    targets = sources if others is None else _checked_chains(others, "others", question, axis=1)
+    sources = _checked_chains(chains, "chains", cost)
+    targets = sources if others is None else _checked_chains(others, "others", cost)
+    if cost is not None and not callable(cost):
+        _check_sizes(question, sources, targets, folded=others is None)
     count = len(sources) * len(targets)
     _memory.require(
         BYTES_PER_ENTRY * count + BYTES_PER_PAIR * (count if others is not None else count // 2),
@@ -132,7 +134,7 @@ class _Plan:
         self.pairs = sorted(pairs, key=_weight, reverse=True)
 
     def _one_of_two(self, question: Question, chains: Sequence[MarkovChain]) -> Iterator[tuple[int, int]]:
-        known = question.cost is None or question.cost is reward_gap or question.cost is label_mismatch
+        known = _is_known(question.cost)
         for i, first in enumerate(chains):
             if not known and _costs(question, (i, first), (i, first)).diagonal().any():
                 yield i, i
@@ -234,7 +236,12 @@ def _check_memory(question: Question, heaviest: Pair, workers: int) -> None:
     _memory.require(needed, f"solving {workers} pairs of chains at once", "use fewer n_jobs")
 
 
-def _checked_chains(given: Iterable[Any], name: str, question: Question, axis: int) -> list[MarkovChain]:
+def _is_known(cost: npt.ArrayLike | Cost | None) -> bool:
+    """Whether a cost is symmetric and zero between equal states, without a look."""
+    return cost is None or cost is reward_gap or cost is label_mismatch
+
+
+def _checked_chains(given: Iterable[Any], name: str, cost: npt.ArrayLike | Cost | None) -> list[MarkovChain]:
     if isinstance(given, (str, bytes, MarkovChain)) or not isinstance(given, Iterable):
         raise InvalidOption(f"{name} is a {type(given).__name__}, expected a list of chains")
     chains = []
@@ -243,23 +250,29 @@ def _checked_chains(given: Iterable[Any], name: str, question: Question, axis: i
             chains.append(as_chain(item))
         except BisimetricError as error:
             raise type(error)(f"{name}[{k}]: {error}") from None
-        _check_chain(chains[-1], f"{name}[{k}]", question.cost, axis)
+        _check_chain(chains[-1], f"{name}[{k}]", cost)
     if not chains:
         raise InvalidOption(f"{name} is empty, expected at least one chain")
     return chains
 
 
-def _check_chain(chain: MarkovChain, place: str, cost: npt.ArrayLike | Cost | None, axis: int) -> None:
+def _check_chain(chain: MarkovChain, place: str, cost: npt.ArrayLike | Cost | None) -> None:
     if chain.start is None:
         raise MissingStart(f"{place} has no start, between which distances are; chain.with_start(state) gives it one")
-    if cost is None or cost is reward_gap or cost is label_mismatch:
-        needed = "labels" if cost is label_mismatch else "reward"
-        if getattr(chain, needed) is None:
-            raise InvalidProblem(f"{place} has no {needed}; give it {needed}=, or choose another cost")
-    elif not callable(cost):
-        shape = np.shape(cost)
-        if len(shape) != 2 or shape[axis] != chain.n_states:
-            raise InvalidProblem(
-                f"cost has shape {shape} and serves for every pair, but {place} has {chain.n_states} states; "
-                "give a function of two chains instead, which returns an array of their shape"
-            )
+    needed = "labels" if cost is label_mismatch else "reward"
+    if _is_known(cost) and getattr(chain, needed) is None:
+        raise InvalidProblem(f"{place} has no {needed}; give it {needed}=, or choose another cost")
+
+
+def _check_sizes(
+    question: Question, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, folded: bool
+) -> None:
+    """Raise unless an array of costs fits every pair."""
+    shape = question.problem(sources[0], targets[0]).shape
+    for chains, name, size in ((sources, "chains", shape[0]), (targets, "chains" if folded else "others", shape[1])):
+        for k, chain in enumerate(chains):
+            if chain.n_states != size:
+                raise InvalidProblem(
+                    f"cost has shape {shape} and serves for every pair, but {name}[{k}] has {chain.n_states} states; "
+                    "give a function of two chains instead, which returns an array of their shape"
+                )
