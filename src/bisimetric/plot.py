@@ -1,7 +1,8 @@
 """Pictures, drawn with matplotlib (`pip install 'bisimetric[plot]'`).
 
 Every function returns a `matplotlib.figure.Figure`: a new one, or with `axes=` that of the axes that are drawn into.
-`save` writes it to a file; in a notebook, `display(figure)` shows it.
+`save` writes it to a file, the same bytes every time. Multidimensional scaling needs scikit-learn
+(`pip install 'bisimetric[ml]'`).
 
 >>> import bisimetric as bm
 >>> solution = bm.distance("grid-3x3", "matching-four-rooms", discount=0.95)

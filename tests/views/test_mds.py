@@ -124,9 +124,9 @@ def test_a_lone_image_is_beside_its_point():
 
 
 def test_many_images_shrink():
-    """Forty points in one place of a low frame still get a place each, for smaller images."""
-    middles, width = places(np.zeros((40, 2)), np.arange(40), 1.0, Frame(-1.0, 1.0, -0.2, 0.2))
-    away = np.abs(middles[:, None, :] - middles).max(axis=2) + np.eye(40)
+    """Twenty points in one place of a low frame still get a place each, for smaller images."""
+    middles, width = places(np.zeros((20, 2)), np.arange(20), 1.0, Frame(-1.0, 1.0, -0.1, 0.1))
+    away = np.abs(middles[:, None, :] - middles).max(axis=2) + np.eye(20)
     assert away.min() > width
     assert 0 < width < 0.15
 
