@@ -9,14 +9,14 @@ divided by 1-γ. So the policy that it implies counts as well: the plans of one 
 what its gradient with respect to C is. It warns when its iteration does not converge; that is kept, not an error.
 
 Plain NumPy: the couplings after K rounds of Sinkhorn value and policy iteration, one operator application a round
-(m = 1), η = 1 as the authors have it, and η = 10, which is better where it does not underflow. Only the policy counts.
+(m = 1), η = 1 as the authors have it, and η = 10 besides. Only the policy counts.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from benchmarks.peers import Floats
 
 OUTER = 2000  # iterations of ot-markov-distances at most
 ABSOLUTE = 1e-12  # its absolute threshold, as good as none: the relative one decides
-PLAN_STEPS = 1000  # Sinkhorn steps at most of the plans that it implies
 
 
 def ot_markov_distances(problem: bm.Problem, setting: dict[str, float]) -> Outcome:
@@ -53,10 +52,10 @@ def ot_markov_distances(problem: bm.Problem, setting: dict[str, float]) -> Outco
         )[0].numpy()
     value = scale * found / (1 - problem.discount)
     said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-    return Outcome(value, lambda: _implied(problem, found, setting["reg"]), said)
+    return Outcome(value, lambda: _implied(problem, found, setting), said)
 
 
-def _implied(problem: bm.Problem, value: Floats, reg: float) -> Floats:
+def _implied(problem: bm.Problem, value: Floats, setting: dict[str, float]) -> Floats:
     """V^π of the plans that its Sinkhorn has at this value; the gradient of its result is the plan."""
     import torch
     from ot_markov_distances.sinkhorn import sinkhorn
@@ -64,12 +63,12 @@ def _implied(problem: bm.Problem, value: Floats, reg: float) -> Floats:
     source, target = Supports.of(problem.source), Supports.of(problem.target)
     costs = torch.from_numpy(value[source.index[:, None, :, None], target.index[None, :, None, :]])
     weights = torch.from_numpy(source.weight[:, None]), torch.from_numpy(target.weight[None])
-    total = sinkhorn(*weights, costs.requires_grad_(), reg, PLAN_STEPS).sum()
+    total = sinkhorn(*weights, costs.requires_grad_(), setting["reg"], int(setting["sinkhorn"])).sum()
     (plans,) = torch.autograd.grad(total, costs)
     return policy_value(problem, plans.numpy(), source, target)
 
 
-def numpy_rounds(method: str) -> Any:
+def numpy_rounds(method: str) -> Callable[[bm.Problem, dict[str, float]], Outcome]:
     """`rounds` of "svi" or "spi" on [n, m, n, m] arrays with constant `step`; an overflow is an error."""
 
     def run(problem: bm.Problem, setting: dict[str, float]) -> Outcome:
