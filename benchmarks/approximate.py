@@ -61,7 +61,7 @@ def _implied(problem: bm.Problem, value: Floats, setting: dict[str, float]) -> F
     from ot_markov_distances.sinkhorn import sinkhorn
 
     source, target = Supports.of(problem.source), Supports.of(problem.target)
-    costs = torch.from_numpy(value[source.index[:, None, :, None], target.index[None, :, None, :]])
+    costs = torch.from_numpy(value[source.column[:, None, :, None], target.column[None, :, None, :]])
     weights = torch.from_numpy(source.weight[:, None]), torch.from_numpy(target.weight[None])
     total = sinkhorn(*weights, costs.requires_grad_(), setting["reg"], int(setting["sinkhorn"])).sum()
     (plans,) = torch.autograd.grad(total, costs)

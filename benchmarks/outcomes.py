@@ -33,7 +33,7 @@ class Supports(NamedTuple):
     """The rows of a chain on their supports, padded to the same length with probability zero."""
 
     weight: Floats  # [n, d]
-    index: Ints  # [n, d]
+    column: Ints  # [n, d]
 
     @classmethod
     def of(cls, chain: bm.MarkovChain) -> Supports:
@@ -41,9 +41,9 @@ class Supports(NamedTuple):
         rows = chain.transitions
         lengths = np.diff(rows.indptr)
         there = np.arange(lengths.max()) < lengths[:, None]
-        weight, index = np.zeros(there.shape), np.zeros(there.shape, dtype=np.int64)
-        weight[there], index[there] = rows.data, rows.indices
-        return cls(weight, index)
+        weight, column = np.zeros(there.shape), np.zeros(there.shape, dtype=np.int64)
+        weight[there], column[there] = rows.data, rows.indices
+        return cls(weight, column)
 
     @classmethod
     def full(cls, chain: bm.MarkovChain) -> Supports:
@@ -60,7 +60,7 @@ def policy_value(problem: bm.Problem, plans: Floats, source: Supports, target: S
         problem.discount,
     )  # fmt: skip
     rounded = plain.rounded(plans, arrays)
-    successor = source.index[:, None, :, None] * m + target.index[None, :, None, :]
+    successor = source.column[:, None, :, None] * m + target.column[None, :, None, :]
     width = rounded.shape[2] * rounded.shape[3]
     indptr = np.arange(n * m + 1) * width
     parts = rounded.ravel(), np.broadcast_to(successor, rounded.shape).ravel(), indptr

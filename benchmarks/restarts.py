@@ -2,8 +2,8 @@
 
 pyotc minimises the average cost of two chains run for ever, with no discount. A chain that restarts with probability
 1-γ has an average, but two such chains may be coupled to restart at different times, which can be cheaper: for
-`dense-4` and γ = 0.75 the average times 1/(1-γ) is 0.51629, the distance between the starts 0.51689. So the restart gets
-a state * of its own,
+`dense-4` and γ = 0.75 the average times 1/(1-γ) is 0.51629, the distance between the starts 0.51689. So the restart
+gets a state * of its own,
 
     x → P[x] with probability γ, → * with 1-γ;      * → start;      c(*, *) = 0,   c(*, y) = c(x, *) = M,
 

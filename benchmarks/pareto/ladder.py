@@ -36,7 +36,8 @@ def runs(
     for seed, discount, every in cases:
         question = problem(instance, discount, seed)
         truth = _truth(question, Path(truths) / f"{instance}-{seed}-{discount}.npy")
-        for setting in chosen.ladder:
+        # What ours takes for a rough answer is only of interest where a picture shows it.
+        for setting in chosen.ladder[-1:] if method == "ours" and not every else chosen.ladder:
             row: Row = {"seed": seed, "discount": discount, "setting": setting, "states": question.shape[0]}
             yield row | {"status": "begun"}
             row |= _run(chosen, question, setting, truth, every, limit, memory)

@@ -53,22 +53,22 @@ def measure(study: Study, seeds: int, timeout: float, say: Callable[[str], None]
             ended: dict[str, tuple[float, str]] = {}  # by method: from which discount on, and where
             for instance in family:
                 for method in (*METHODS, "ours"):
-                    cases = cases_of(study, instance, method, seeds)
+                    cases = cases_of(study, instance, seeds)
                     easier = min(ended.get(name, (inf, "")) for name in (method, MORE_WORK_THAN.get(method, "")))
                     found = _ladders(method, instance, [case for case in cases if case[1] < easier[0]], options)
-                    found += _not_run(cases, easier)
+                    ended[method] = min(easier, (first_ended(found), instance))
+                    found += _not_run(cases, found, ended[method])
                     where = {"instance": instance, "method": method}
                     rows += [where | row for row in found]
-                    ended[method] = min(easier, (first_ended(found), instance))
                     say(f"{instance} {method}: {_summary(found)}")
     return rows
 
 
-def cases_of(study: Study, instance: str, method: str, seeds: int) -> list[Case]:
-    """By discount, then by seed; all settings of ours, and those of everybody where a picture shows them."""
+def cases_of(study: Study, instance: str, seeds: int) -> list[Case]:
+    """By discount, then by seed; all settings where a picture shows them."""
     number = seeds if instance.split("-")[0] in SEEDED else 1
     return [
-        (seed, discount, method == "ours" or (instance in study.panels and discount == SHOWN and seed == 0))
+        (seed, discount, instance in study.panels and discount == SHOWN and seed == 0)
         for discount in study.discounts
         for seed in range(number)
     ]
@@ -97,12 +97,12 @@ def first_ended(rows: Sequence[Row]) -> float:
     return min(ended, default=inf)
 
 
-def _not_run(cases: Sequence[Case], easier: tuple[float, str]) -> list[Row]:
-    discounts = dict.fromkeys(discount for _, discount, _ in cases if discount >= easier[0])
-    return [
-        {"seed": 0, "discount": discount, "status": "time-out", "not_run_because_of": easier[1]}
-        for discount in discounts
-    ]
+def _not_run(cases: Sequence[Case], found: Sequence[Row], easier: tuple[float, str]) -> list[Row]:
+    """One row for each discount of which no run was made."""
+    left = dict.fromkeys(discount for _, discount, _ in cases)
+    for row in found:
+        left.pop(row["discount"], None)
+    return [{"seed": 0, "discount": one, "status": "time-out", "not_run_because_of": easier[1]} for one in left]
 
 
 def _summary(rows: Sequence[Row]) -> str:
