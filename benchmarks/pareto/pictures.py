@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from benchmarks.comparison import TITLES
@@ -29,6 +30,7 @@ LOOKS = {
     "spi-numpy": ("#CC79A7", "d", ":"),
     "ot-markov-distances": ("#999999", "p", "-"),
 }
+Point = tuple[float, float]  # CPU seconds, error
 FLOOR = 1e-8  # errors below are drawn there
 FAMILIES = {"softmax chains": ("dense",), "4-rooms": ("paper", "classic", "rooms")}
 
@@ -41,33 +43,51 @@ def errors(rows: Sequence[Row], timeout: float, path: Path) -> None:
     for axes, instance in zip(drawn[0], panels, strict=True):
         mine = [row for row in rows if row["instance"] == instance and row["discount"] == SHOWN and row["seed"] == 0]
         for name in METHODS:
-            points = [(row["cpu"], smallest_error(row)) for row in mine if row["method"] == name and "cpu" in row]
-            _front(axes, name, [(cpu, max(error, FLOOR)) for cpu, error in points])
+            own = [row for row in mine if row["method"] == name and "cpu" in row]
+            both = all("error" in row and "policy_error" in row for row in own)
+            _front(axes, name, points_of(own, "policy_error" if both else None))
+            if both:
+                _front(axes, name, points_of(own, "error"), fill="none")
         axes.axhline(ENOUGH_ERROR, color="0.6", linewidth=0.8, linestyle="--")
         axes.axvline(timeout, color="0.6", linewidth=0.8, linestyle="--")
         axes.set(xscale="log", yscale="log", xlabel="CPU seconds, one thread")
         axes.set_title(f"{TITLES[instance]}, γ = {SHOWN}", loc="left", fontsize=11)
         axes.grid(color="0.9", linewidth=0.6)
     drawn[0][0].set_ylabel(f"true error: max |V − V*| / max V*  (≥ {FLOOR:g})")
-    note = f"dashed: {ENOUGH_ERROR:.0%}, and the limit of {timeout:g} CPU seconds; small: another setting is better"
+    note = (
+        f"dashed: {ENOUGH_ERROR:.0%}, and the limit of {timeout:g} CPU seconds; small: another setting is better;"
+        " open: by its own distances, not by its couplings"
+    )
     _legend(figure, plt, note)
     figure.savefig(path, dpi=DPI)
     plt.close(figure)
 
 
-def _front(axes: Any, name: str, points: Sequence[tuple[float, float]]) -> None:
+def points_of(rows: Sequence[Row], kind: str | None) -> list[Point]:
+    """Seconds and error of each setting; the smaller error if no kind is given."""
+    by_setting: dict[str, list[Row]] = {}
+    for row in rows:
+        by_setting.setdefault(str(row["setting"]), []).append(row)
+    return [
+        (median(row["cpu"] for row in same), max(same[0][kind] if kind else smallest_error(same[0]), FLOOR))
+        for same in by_setting.values()
+    ]
+
+
+def _front(axes: Any, name: str, points: Sequence[Point], fill: str = "full") -> None:
     """The settings than which none is both faster and better as a line, the others as small points."""
     colour, marker, line = LOOKS[name]
-    ahead: list[tuple[float, float]] = []
+    ahead: list[Point] = []
     for point in sorted(points):
         if not ahead or point[1] < ahead[-1][1]:
             ahead.append(point)
     behind = [point for point in points if point not in ahead]
     size = 12 if name == "ours" else 6.5
+    look: dict[str, Any] = {"marker": marker, "color": colour, "fillstyle": fill}
     if ahead:
-        axes.plot(*zip(*ahead, strict=True), marker=marker, linestyle=line, color=colour, markersize=size, zorder=3)
+        axes.plot(*zip(*ahead, strict=True), linestyle=line, markersize=size, zorder=3, **look)
     if behind:
-        axes.plot(*zip(*behind, strict=True), marker=marker, linestyle="", color=colour, markersize=3, alpha=0.6)
+        axes.plot(*zip(*behind, strict=True), linestyle="", markersize=3, alpha=0.6, **look)
 
 
 def panels_of(rows: Sequence[Row]) -> list[str]:
@@ -90,6 +110,7 @@ def sizes(rows: Sequence[Row], timeout: float, path: Path) -> None:
             _line(axes, name, line, timeout * 1.6, shift=1.0 + 0.022 * (place - len(METHODS) / 2))
         axes.axhline(timeout, color="0.6", linewidth=0.8, linestyle="--")
         axes.set(xscale="log", yscale="log", xlabel="states of each chain")
+        axes.set_xlim(min(states[one] for one in instances) / 1.4, max(states[one] for one in instances) * 1.4)
         axes.set_xticks([states[one] for one in instances], [str(states[one]) for one in instances])
         axes.minorticks_off()
         axes.set_title(f"{title}, γ = {SHOWN}", loc="left", fontsize=11)

@@ -18,7 +18,7 @@ LEGEND = (
     "ours: bisimetric.solve, certified. PI, VI: policy and value iteration on POT's emd or on the C core below it.",
     "pyotc: average cost of chains that restart in one state; SVI, SPI: the paper's methods as plain NumPy arrays;",
     "ot-m-d: ot-markov-distances. Median over seeds of the cheapest setting that is good enough, for approximate",
-    "methods by their distances or by the exact value of their couplings, whichever is better; that value costs nothing.",
+    "methods by their distances or by the exact value of their couplings, whichever is better; the value is free.",
     "> ended after that many seconds of CPU before any setting was good enough; † not run, since an easier case was",
     "ended; never: no setting of the ladder is good enough.",
 )
@@ -189,7 +189,10 @@ def _grid(
     """Instances by methods."""
     instances = dict.fromkeys(key[0] for key in found if key[1] == discount)
     names = [name for name in METHODS if any(key[2] == name for key in found)]
-    body = [[TITLES[instance], *(cell(found[instance, discount, name]) for name in names)] for instance in instances]
+    body = []
+    for instance in instances:
+        mine = [found.get((instance, discount, name)) for name in names]
+        body.append([TITLES[instance], *(cell(one) if one else "" for one in mine)])
     return Table(title, ["", *(METHODS[name].label for name in names)], body, notes)
 
 
