@@ -17,7 +17,8 @@ from benchmarks.pareto.methods import ENOUGH_ERROR, METHODS, Method, Setting
 from benchmarks.peers import Floats
 from benchmarks.tables import Row
 
-ENOUGH = 0.4  # CPU seconds of repeats
+ENOUGH = 0.4  # CPU seconds of repeats, for three of them at least
+LONG = 2.0  # CPU seconds of a run that is not repeated
 OURS_LONGER = 10.0  # times the limit of a peer: without our answer there is nothing to compare with
 
 
@@ -77,7 +78,8 @@ def _run(
         return {"status": "out of memory"}
     except (ArithmeticError, RuntimeError, Warning) as error:
         return {"status": "failed", "detail": str(error)}
-    if (every or reached(row)) and seconds["cpu"] < ENOUGH:
-        row["cpu"] = median(run["cpu"] for run in repeated(lambda: method.run(question, setting), ENOUGH)[1])
+    if (every or reached(row)) and seconds["cpu"] < LONG:
+        enough = max(ENOUGH, 2.5 * seconds["cpu"])
+        row["cpu"] = median(run["cpu"] for run in repeated(lambda: method.run(question, setting), enough)[1])
     row |= {"bytes_before": before, "bytes_peak": peak}  # the peak since the process began
     return row | ({"warnings": outcome.warnings} if outcome.warnings else {})

@@ -119,7 +119,7 @@ def test_ladders_are_run_to_the_first_that_is_good_enough(tmp_path, monkeypatch)
     """Or to the end where a picture needs all; ours leaves the distances for the others."""
     short = methods.METHODS["svi-numpy"]._replace(ladder=methods.ROUNDS[:4])
     monkeypatch.setitem(methods.METHODS, "svi-numpy", short)
-    monkeypatch.setattr(ladder, "ENOUGH", 0.0)
+    monkeypatch.setattr(ladder, "LONG", 0.0)
     cases = [(0, 0.3, False), (0, 0.5, True)]
     where = {"instance": "dense-4", "truths": str(tmp_path), **LIMITS}
     ours = measure.rows_of_fresh_process("pareto", {"method": "ours", "cases": cases, **where})
