@@ -107,7 +107,7 @@ def sizes(rows: Sequence[Row], timeout: float, path: Path) -> None:
         for place, name in enumerate(METHODS):
             line = [(states[one], found[one, SHOWN, name]) for one in instances if (one, SHOWN, name) in found]
             # Side by side, since many end at the same height.
-            _line(axes, name, line, timeout * 1.6, shift=1.0 + 0.022 * (place - len(METHODS) / 2))
+            _line(axes, name, line, timeout * 1.6, shift=1.0 + 0.032 * (place - len(METHODS) / 2))
         axes.axhline(timeout, color="0.6", linewidth=0.8, linestyle="--")
         axes.set(xscale="log", yscale="log", xlabel="states of each chain")
         axes.set_xlim(min(states[one] for one in instances) / 1.4, max(states[one] for one in instances) * 1.4)
