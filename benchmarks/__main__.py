@@ -2,6 +2,7 @@
 
 python -m benchmarks                all of the below
 python -m benchmarks peers          ours against value iteration, policy iteration and a linear program
+python -m benchmarks pareto         every method from rough to fine settings: time against error and against size
 python -m benchmarks scaling        10³ to 10⁷ pairs of states, one and two threads
 python -m benchmarks kernels        policy evaluation against memory bandwidth; a sweep that changes nothing
 python -m benchmarks memory         bytes a pair
@@ -27,13 +28,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bisimulation, comparison, exact, scaling, sinkhorn, solvers, tuning
+from benchmarks import bisimulation, comparison, exact, plots, scaling, sinkhorn, solvers, tuning
+from benchmarks.pareto import methods, pictures, race
+from benchmarks.pareto import tables as pareto_tables
 from benchmarks.tables import Row, Table, plain
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("bisimetric", "numba", "numpy", "scipy", "highspy", "POT")
+PACKAGES = ("bisimetric", "numba", "numpy", "scipy", "highspy", "POT", "torch", "ot-markov-distances", "pyotc")
 NAMES = (
-    "peers", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning", "solvers",
+    "peers", "pareto", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning",
+    "solvers",
 )  # fmt: skip
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "scaling": scaling.tables,
@@ -43,8 +47,18 @@ TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "tuning": tuning.tables,
     "solvers": solvers.tables,
 }
-SEEDS, TIMEOUT = 3, 60.0
-QUICK_SEEDS, QUICK_TIMEOUT = 1, 10.0
+TIMED: dict[str, Callable[[list[Row], float], Iterable[Table]]] = {  # the time limit is part of what they show
+    "peers": comparison.tables,
+    "pareto": pareto_tables.tables,
+}
+PICTURES: dict[str, dict[str, Callable[..., None]]] = {
+    "peers": {"peers.png": plots.peers},
+    "pareto": {"pareto-error.png": pictures.errors, "pareto-size.png": pictures.sizes},
+    "scaling": {"scaling.png": plots.by_size},
+    "tuning": {"tuning.png": plots.curves},
+}
+SEEDS, QUICK_SEEDS = 3, 1
+TIMEOUTS, QUICK_TIMEOUTS = {"peers": 60.0, "pareto": 10.0}, {"peers": 10.0, "pareto": 3.0}
 
 
 def main() -> None:
@@ -55,7 +69,7 @@ def main() -> None:
     parser.add_argument("name", nargs="?", default="all", choices=["all", *NAMES, "against-prototype"])
     parser.add_argument("--quick", action="store_true", help="one seed, short time-outs, small sizes: minutes")
     parser.add_argument("--seeds", type=int, help=f"random problems of each kind (default {SEEDS})")
-    parser.add_argument("--timeout", type=float, help=f"CPU seconds that a peer may take (default {TIMEOUT:g})")
+    parser.add_argument("--timeout", type=float, help=f"CPU seconds that a peer may take (default {TIMEOUTS})")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     parser.add_argument("--show", action="store_true", help="measure nothing: tables and plots of the stored results")
     parser.add_argument("--prototype", help="folder of exact_solver_prototype.py")
@@ -63,7 +77,6 @@ def main() -> None:
     if options.name == "against-prototype" and options.prototype is None and not options.show:
         parser.error("against-prototype needs --prototype FOLDER")
     options.seeds = options.seeds or (QUICK_SEEDS if options.quick else SEEDS)
-    options.timeout = options.timeout or (QUICK_TIMEOUT if options.quick else TIMEOUT)
     options.results.mkdir(parents=True, exist_ok=True)
     for name in NAMES if options.name == "all" else [options.name]:
         path = options.results / f"{name}.json"
@@ -76,14 +89,19 @@ def main() -> None:
 def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
     """The record of one benchmark."""
     settings: dict[str, Any] = {"quick": options.quick}
+    timeout = options.timeout or (QUICK_TIMEOUTS if options.quick else TIMEOUTS).get(name, 0.0)
     began = time.perf_counter()
     rows: list[Row]
     instances: Sequence[str]
     if name == "peers":
-        settings |= {"seeds": options.seeds, "timeout_cpu_s": options.timeout, "memory_bytes": comparison.MEMORY}
+        settings |= {"seeds": options.seeds, "timeout_cpu_s": timeout, "memory_bytes": comparison.MEMORY}
         settings |= {"discount": comparison.DISCOUNT, "tol": comparison.TOL, "wrong_above": comparison.WRONG}
         families = comparison.QUICK_FAMILIES if options.quick else comparison.FAMILIES
-        rows = comparison.measure(families, options.seeds, options.timeout, _progress)
+        rows = comparison.measure(families, options.seeds, timeout, _progress)
+    elif name == "pareto":
+        settings |= {"seeds": options.seeds, "timeout_cpu_s": timeout, "memory_bytes": comparison.MEMORY}
+        settings |= {"tol": methods.CERTIFIED, "good_enough": methods.ENOUGH_ERROR}
+        rows = race.measure(race.QUICK if options.quick else race.FULL, options.seeds, timeout, _progress)
     elif name == "scaling":
         settings |= {"discount": scaling.DISCOUNT, "tol": scaling.TOL}
         rows = scaling.measure(scaling.QUICK_SIDES if options.quick else scaling.SIDES, _progress)
@@ -130,19 +148,17 @@ def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
 def show(record: dict[str, Any], folder: Path) -> None:
     """Print the tables of a record, write them as Markdown, and plot it if there is a plot."""
     name, rows = record["benchmark"], record["rows"]
-    if name == "peers":
-        made = list(comparison.tables(rows, record["settings"]["timeout_cpu_s"]))
+    if name in TIMED:
+        made = list(TIMED[name](rows, record["settings"]["timeout_cpu_s"]))
     else:
         made = list(TABLES[name](rows)) if name in TABLES else [plain(name, rows)]
     print("\n\n".join(table.text() for table in made), end="\n\n")
     (folder / f"{name}.md").write_text("\n\n".join(table.markdown() for table in made) + "\n")
-    if name in ("peers", "scaling", "tuning"):
-        from benchmarks import plots
-
-        if name == "peers":
-            plots.peers(rows, record["settings"]["timeout_cpu_s"], folder / "peers.png")
+    for picture, draw in PICTURES.get(name, {}).items():
+        if name in TIMED:
+            draw(rows, record["settings"]["timeout_cpu_s"], folder / picture)
         else:
-            (plots.by_size if name == "scaling" else plots.curves)(rows, folder / f"{name}.png")
+            draw(rows, folder / picture)
 
 
 def _progress(line: str) -> None:

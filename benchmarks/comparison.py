@@ -19,19 +19,20 @@ TOL = 1e-6
 MEMORY = 8 * 10**9  # bytes that a run may take
 WRONG = 1e-5  # relative error from which an answer is wrong
 FAMILIES = (  # from small to large
-    ("dense-10", "dense-20", "dense-50"),
-    ("uniform-10", "uniform-20", "uniform-50"),
+    ("dense-10", "dense-20", "dense-30", "dense-50"),
+    ("uniform-10", "uniform-20", "uniform-30", "uniform-50"),
     ("grid-5", "grid-7"),
-    ("paper-40", "classic-104", "rooms-20"),
+    ("paper-40", "classic-104", "rooms-20", "rooms-32"),
 )
 QUICK_FAMILIES = (("dense-10", "dense-20"), ("grid-5",), ("paper-40", "classic-104"))
 TITLES = {
-    **{f"dense-{n}": f"softmax n={n}" for n in (10, 20, 50)},
-    **{f"uniform-{n}": f"uniform n={n}" for n in (10, 20, 50)},
+    **{f"dense-{n}": f"softmax n={n}" for n in (10, 20, 30, 50)},
+    **{f"uniform-{n}": f"uniform n={n}" for n in (10, 20, 30, 50)},
     **{f"grid-{k}": f"grid {k}×{k}" for k in (5, 7)},
     "paper-40": "4-rooms 40",
     "classic-104": "4-rooms 104",
     "rooms-20": "4-rooms 404",
+    "rooms-32": "4-rooms 1028",
 }
 SEEDED = ("dense", "uniform")
 
@@ -188,8 +189,8 @@ def _error(figure: Figure) -> str:
     return f"{figure.error:.0e}" if figure.status in ("solved", "wrong") else figure.status
 
 
-DENSE = ("dense-10", "dense-20", "dense-50", "uniform-10", "uniform-20", "uniform-50")
-WALKS = ("grid-5", "grid-7", "paper-40", "classic-104", "rooms-20")
+DENSE = (*FAMILIES[0], *FAMILIES[1])
+WALKS = (*FAMILIES[2], *FAMILIES[3])
 TARGETS = (  # peer, instances, at least so many times our CPU
     ("vi-emd2", ("grid-5", "dense-20"), 500),
     ("vi-emd2-macqueen", ("grid-5", "dense-20"), 500),

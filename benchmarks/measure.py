@@ -18,6 +18,9 @@ from typing import Any
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("NUMBA", "OMP", "OPENBLAS", "MKL")}
 # POT looks for other array libraries on every call: without them it is faster.
 POT_WITH_NUMPY_ONLY = {f"POT_BACKEND_DISABLE_{library}": "1" for library in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW")}
+REPEATS = 15  # batches at most, of work that is fast
+BATCH = 0.05  # CPU seconds at least in one go: the clock of a process with a time limit ticks every few milliseconds
+ENOUGH = 1.0  # CPU seconds of repeats after which work is not fast
 CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 
 
@@ -26,6 +29,27 @@ def timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
     cpu, wall = time.process_time(), time.perf_counter()
     result = work()
     return result, {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+
+
+def repeated(work: Callable[[], Any], enough: float = ENOUGH) -> tuple[Any, list[dict[str, float]]]:
+    """The result, and the seconds a call in each of several batches, which take `enough` CPU seconds or one call."""
+    runs: list[dict[str, float]] = []
+    result, spent, calls = None, 0.0, 1
+    while not runs or (len(runs) < REPEATS and spent < enough):
+        result = None  # frees the last one
+        result, seconds = timed(lambda: _last_of(work, calls))  # noqa: B023
+        spent += seconds["cpu"]
+        if not runs and seconds["cpu"] < BATCH and spent < enough:
+            calls *= 4
+        else:
+            runs.append({clock: value / calls for clock, value in seconds.items()})
+    return result, runs
+
+
+def _last_of(work: Callable[[], Any], calls: int) -> Any:
+    for _ in range(calls - 1):
+        work()
+    return work()
 
 
 def peak_bytes() -> int:
@@ -74,14 +98,41 @@ def in_fresh_process(task: str, arguments: dict[str, Any], threads: int = 1) -> 
     A process that came to its limit gives {"status": "time-out"}, one that crashed "crashed". One that somebody else
     ended gives "interrupted", which says nothing about what it was to measure.
     """
-    environment = dict(os.environ, BISIMETRIC_THREADS=str(threads), **ONE_THREAD, **POT_WITH_NUMPY_ONLY)
-    command = [sys.executable, "-m", "benchmarks.tasks", task, json.dumps(arguments)]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode == -signal.SIGXCPU:
-        return {"status": "time-out"}
+    done = _run(task, arguments, threads)
     if done.returncode < 0:
-        ended_by = signal.Signals(-done.returncode)
-        return {"status": "crashed" if ended_by in CRASHES else "interrupted", "detail": ended_by.name}
+        return _ended(done.returncode)
     done.check_returncode()
     result: dict[str, Any] = json.loads(done.stdout)
     return result
+
+
+def rows_of_fresh_process(task: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a task that yields them one by one; if its process was ended, the last one says how.
+
+    Such a task announces what it is about to measure by a row with the status "begun", which its result replaces.
+    """
+    done = _run(task, arguments, 1)
+    rows: list[dict[str, Any]] = []
+    for line in done.stdout.splitlines():
+        if rows and rows[-1]["status"] == "begun":
+            rows.pop()
+        rows.append(json.loads(line))
+    if done.returncode < 0 and rows and rows[-1]["status"] == "begun":
+        rows[-1] |= _ended(done.returncode)
+        return rows
+    done.check_returncode()
+    return rows
+
+
+def _run(task: str, arguments: dict[str, Any], threads: int) -> subprocess.CompletedProcess[str]:
+    environment = dict(os.environ, BISIMETRIC_THREADS=str(threads), **ONE_THREAD, **POT_WITH_NUMPY_ONLY)
+    command = [sys.executable, "-m", "benchmarks.tasks", task, json.dumps(arguments)]
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+
+
+def _ended(code: int) -> dict[str, str]:
+    """What the signal that ended a process means."""
+    if code == -signal.SIGXCPU:
+        return {"status": "time-out"}
+    ended_by = signal.Signals(-code)
+    return {"status": "crashed" if ended_by in CRASHES else "interrupted", "detail": ended_by.name}

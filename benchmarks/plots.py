@@ -25,7 +25,7 @@ WIDTH, DPI = 9.0, 150
 
 def peers(rows: Sequence[Row], timeout: float, path: Path) -> None:
     """CPU seconds by instance and method, time-outs as open arrows."""
-    plt = _pyplot()
+    plt = pyplot()
     names = [name for family in comparison.FAMILIES for name in family if any(row["instance"] == name for row in rows)]
     figure, axes = plt.subplots(figsize=(WIDTH, 6.2), layout="constrained")
     for k, instance in enumerate(names):
@@ -75,7 +75,7 @@ def peers(rows: Sequence[Row], timeout: float, path: Path) -> None:
 
 def by_size(rows: Sequence[Row], path: Path) -> None:
     """Time and memory a pair against pairs."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 4.2), layout="constrained")
     looks = {1: ("#0072B2", "o", "one thread"), 2: ("#D55E00", "s", "two threads")}
     for threads in scaling.THREADS:
@@ -126,7 +126,7 @@ OTHER_LOOKS = {
 
 def curves(rows: Sequence[Row], path: Path) -> None:
     """Error against rounds: step sizes above, the other options below."""
-    plt = _pyplot()
+    plt = pyplot()
     names = {"paper-40": "4-rooms p1–p0, 40 states", "dense-20": "dense random chains, 20 states"}
     figure, panels = plt.subplots(2, 2, figsize=(WIDTH, 7.6), layout="constrained", sharex=True, sharey="col")
     for column, instance in enumerate(tuning.INSTANCES):
@@ -162,7 +162,8 @@ def curves(rows: Sequence[Row], path: Path) -> None:
 LARGE = 5_000  # pairs below which the memory of a solve drowns in that of the process
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """matplotlib's, without a display."""
     try:
         import matplotlib
     except ImportError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, ClassVar, Literal
@@ -14,18 +14,12 @@ import numpy as np
 
 import bisimetric as bm
 from benchmarks import bandwidth, peers, sinkhorn, solvers
-from benchmarks.instances import chain, problem
-from benchmarks.measure import limits, peak_bytes, resident_bytes, timed
+from benchmarks.instances import COMPILATION, WARM_UP, WARM_UP_OF_PEERS, chain, problem
+from benchmarks.measure import ENOUGH, limits, peak_bytes, repeated, resident_bytes, timed
+from benchmarks.pareto import ladder
 from benchmarks.tables import Row
 
-# Both kinds of supports, distances that are proved zero, a chain against itself, classes of states.
-WARM_UP = ("rooms-4", "dense-12", "grid-5", "self-4", "corners-4")
 WARM_UP_OF_CLASSES = ("sparse-50", "even-50", "path-50")
-WARM_UP_OF_PEERS = ("rooms-2", "dense-3")  # nothing to compile, and a simplex method takes long already
-REPEATS = 15  # batches at most, of a method that is fast
-BATCH = 0.05  # CPU seconds at least in one go: the clock of a process with a time limit ticks every few milliseconds
-ENOUGH = 1.0  # CPU seconds of repeats after which a method is not fast
-COMPILATION = 60.0  # CPU seconds that a warm-up may take besides
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +46,7 @@ def ours(
         bm.solve(problem(tiny, 0.5), solver, quotient=quotient)
     question = problem(instance, discount)
     before = resident_bytes()
-    solution, runs = _repeated(lambda: bm.solve(question, solver, tol=tol, quotient=quotient))
+    solution, runs = repeated(lambda: bm.solve(question, solver, tol=tol, quotient=quotient))
     n, m = question.shape
     row = {
         "pairs": n * m,
@@ -67,27 +61,6 @@ def ours(
     return row | (bandwidth.measured(question, solution) if kernels else {})
 
 
-def _repeated(work: Callable[[], Any]) -> tuple[Any, list[dict[str, float]]]:
-    """The result, and the seconds a call in each of several batches."""
-    runs: list[dict[str, float]] = []
-    result, spent, calls = None, 0.0, 1
-    while not runs or (len(runs) < REPEATS and spent < ENOUGH):
-        result = None  # frees the last one
-        result, seconds = timed(lambda: _last_of(work, calls))  # noqa: B023
-        spent += seconds["cpu"]
-        if not runs and seconds["cpu"] < BATCH and spent < ENOUGH:
-            calls *= 4
-        else:
-            runs.append({clock: value / calls for clock, value in seconds.items()})
-    return result, runs
-
-
-def _last_of(work: Callable[[], Any], calls: int) -> Any:
-    for _ in range(calls - 1):
-        work()
-    return work()
-
-
 def method(name: str, instance: str, seed: int, discount: float, tol: float, timeout: float, memory: int) -> Row:
     """One of `peers.METHODS`, warmed up, by the median of its repeats; its error against the certified distances."""
     with limits(timeout + COMPILATION, None):
@@ -97,7 +70,7 @@ def method(name: str, instance: str, seed: int, discount: float, tol: float, tim
     before = resident_bytes()
     try:
         with limits(timeout + ENOUGH, memory):
-            value, runs = _repeated(lambda: peers.solve(name, question, tol))
+            value, runs = repeated(lambda: peers.solve(name, question, tol))
     except (MemoryError, bm.errors.NotEnoughMemory):
         return {"status": "out of memory"}
     except (ArithmeticError, RuntimeError, Warning) as error:
@@ -121,7 +94,7 @@ def refinement(instance: str) -> Row:
     for tiny in WARM_UP_OF_CLASSES:
         bm.bisimilar_classes(chain(tiny))
     large = chain(instance)
-    classes, runs = _repeated(lambda: bm.bisimilar_classes(large))
+    classes, runs = repeated(lambda: bm.bisimilar_classes(large))
     return {
         "states": large.n_states,
         "edges": int(large.transitions.nnz),
@@ -135,7 +108,7 @@ def between_starts(instance: str, discount: float, tol: float, pairs: Literal["a
     """The distance between the starts of two chains, from all pairs of states or from those they lead to."""
     tiny, question = problem("islands-3", 0.5), problem(instance, discount)
     bm.distance(tiny.source, tiny.target, discount=0.5, pairs=pairs)
-    solution, runs = _repeated(
+    solution, runs = repeated(
         lambda: bm.distance(question.source, question.target, discount=discount, tol=tol, pairs=pairs)
     )
     stop = solution.problem.stop
@@ -177,5 +150,9 @@ TASKS: dict[str, Callable[..., Row]] = {
     "between-starts": between_starts,
 }
 
+STREAMS: dict[str, Callable[..., Iterator[Row]]] = {"pareto": ladder.runs}  # a line for each row
+
 if __name__ == "__main__":
-    print(json.dumps(TASKS[sys.argv[1]](**json.loads(sys.argv[2]))))
+    task, arguments = sys.argv[1], json.loads(sys.argv[2])
+    for row in STREAMS[task](**arguments) if task in STREAMS else [TASKS[task](**arguments)]:
+        print(json.dumps(row), flush=True)

@@ -1,0 +1,267 @@
+"""The race of ladders: every peer is right within its claim, nothing is run in vain, tables and pictures are honest."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import pytest
+from benchmarks.pareto import ladder, methods, pictures, race, tables
+
+import bisimetric as bm
+from benchmarks import approximate, instances, measure, outcomes, restarts
+
+LIMITS = {"timeout": 60.0, "memory": 8 * 10**9}
+
+
+def question(name: str, discount: float = 0.8):
+    """A problem and its distances."""
+    made = instances.problem(name, discount)
+    return made, bm.solve(made).value
+
+
+@pytest.mark.parametrize("name", ["dense-5", "rooms-2"])
+def test_the_independent_policy(name):
+    """Couplings with the right marginals are evaluated as they are, on padded and on full supports."""
+    made, _ = question(name)
+    p, q = made.source.transitions.toarray(), made.target.transitions.toarray()
+    expected = np.linalg.solve(np.eye(made.cost.size) - 0.8 * np.kron(p, q), made.cost.ravel())
+    for supports in (outcomes.Supports.of, outcomes.Supports.full):
+        source, target = supports(made.source), supports(made.target)
+        plans = source.weight[:, None, :, None] * target.weight[None, :, None, :]
+        found = outcomes.policy_value(made, plans, source, target)
+        np.testing.assert_allclose(found.ravel(), expected, rtol=1e-9)
+
+
+def test_both_errors():
+    """The error of the distances and that of the policy are told apart, relative to the largest distance."""
+    truth = np.array([[1.0, 2.0]])
+    found = outcomes.error(outcomes.Outcome(truth + np.array([[0.0, 0.5]]), lambda: 1.5 * truth), truth)
+    assert found == {"error": 0.25, "policy_error": 0.5}
+
+
+@pytest.mark.parametrize("name", ["dense-5", "rooms-2"])
+@pytest.mark.parametrize("method", ["svi", "spi"])
+def test_numpy_rounds(method, name):
+    """More rounds of the paper's methods lead to a better policy, never below the distances."""
+    made, truth = question(name)
+    run = approximate.numpy_rounds(method)
+    few, many = (run(made, {"rounds": rounds, "step": 1.0}).of_policy() for rounds in (5, 500))
+    assert (many >= truth - 1e-9).all()
+    assert np.abs(many - truth).max() < min(0.05 * truth.max(), 0.5 * np.abs(few - truth).max())
+
+
+def test_numpy_overflow():
+    """A step for which plain arrays are not made is an error, not an answer."""
+    with pytest.raises(ArithmeticError):
+        approximate.numpy_rounds("svi")(question("dense-5")[0], {"rounds": 50, "step": 1e4})
+
+
+@pytest.mark.parametrize("name", ["dense-5", "rooms-2"])
+def test_ot_markov_distances(name):
+    """Its distances are too large by the entropy, less so for a smaller one; its policy is better than they are."""
+    pytest.importorskip("ot_markov_distances")
+    made, truth = question(name)
+    settings = [{"reg": reg, "rtol": 1e-3, "sinkhorn": 200} for reg in (0.03, 0.003)]
+    rough, fine = (approximate.ot_markov_distances(made, setting) for setting in settings)
+    assert (fine.value >= truth - 1e-3 * truth.max()).all()
+    errors = [outcomes.error(outcome, truth) for outcome in (rough, fine)]
+    assert errors[1]["error"] < min(0.1, 0.3 * errors[0]["error"])
+    assert errors[1]["policy_error"] < 0.5 * errors[1]["error"]
+    assert (fine.of_policy() >= truth - 1e-9).all()
+
+
+def test_ot_markov_distances_warns(monkeypatch):
+    """Too few iterations are told about, and the answer is still there."""
+    pytest.importorskip("ot_markov_distances")
+    monkeypatch.setattr(approximate, "OUTER", 1)
+    outcome = approximate.ot_markov_distances(question("dense-5")[0], {"reg": 0.1, "rtol": 1e-5, "sinkhorn": 10})
+    assert "converge" in outcome.warnings[0]
+    assert outcome.value is not None
+
+
+@pytest.mark.parametrize("name", ["dense-4", "grid-3"])
+def test_pyotc(name):
+    """Chains that meet in one state: the average gives the distance of the starts, the couplings all of them."""
+    pytest.importorskip("pyotc")
+    made, truth = question(name, 0.75)
+    _, distance, _ = restarts.coupled(made, 1.0)
+    assert distance == pytest.approx(truth[0, 0], rel=1e-3)
+    assert outcomes.error(restarts.pyotc(made, {"scale": 1.0}), truth)["policy_error"] < 1e-3
+
+
+def test_restarts_must_be_together():
+    """Chains that restart by themselves have a smaller average, as the docstring says."""
+    source, target = (chain.transitions.toarray() for chain in _chains("dense-4"))
+    assert "0.51629" in restarts.__doc__
+    assert "0.51689" in restarts.__doc__
+    made, truth = question("dense-4", 0.75)
+    assert truth[0, 0] == pytest.approx(0.51689, abs=5e-6)
+    start = np.zeros(4)
+    start[restarts.START] = 1.0
+    averages = _smallest_average(0.75 * source + 0.25 * start, 0.75 * target + 0.25 * start, made.cost)
+    assert averages / 0.25 == pytest.approx(0.51629, abs=5e-6)
+
+
+def _chains(name: str) -> tuple[bm.MarkovChain, bm.MarkovChain]:
+    made = instances.problem(name, 0.75)
+    return made.source, made.target
+
+
+def _smallest_average(source, target, cost) -> float:
+    """The average cost of the best coupling of two chains, as the limit of (1-γ)V."""
+    discount = 1 - 1e-7
+    value = bm.distance(bm.MarkovChain(source), bm.MarkovChain(target), discount=discount, cost=cost, tol=1e-6).value
+    return float((1 - discount) * value[0, 0])
+
+
+def test_ladders_are_run_to_the_first_that_is_good_enough(tmp_path, monkeypatch):
+    """Or to the end where a picture needs all; ours leaves the distances for the others."""
+    short = methods.METHODS["svi-numpy"]._replace(ladder=methods.ROUNDS[:4])
+    monkeypatch.setitem(methods.METHODS, "svi-numpy", short)
+    monkeypatch.setattr(ladder, "LONG", 0.0)
+    cases = [(0, 0.3, False), (0, 0.5, True)]
+    where = {"instance": "dense-4", "truths": str(tmp_path), **LIMITS}
+    ours = measure.rows_of_fresh_process("pareto", {"method": "ours", "cases": cases, **where})
+    assert [row["setting"]["tol"] for row in ours] == [1e-6, 0.1, 0.01, 1e-4, 1e-6]
+    assert len(list(tmp_path.iterdir())) == 2
+    rows = list(ladder.runs("svi-numpy", cases=cases, **where))
+    assert [row["status"] for row in rows[:2]] == ["begun", "solved"]
+    done = [row for row in rows if row["status"] != "begun"]
+    first = [row for row in done if row["discount"] == 0.3]
+    assert [ladder.reached(row) for row in first] == [False] * (len(first) - 1) + [True]
+    assert [row["setting"] for row in done if row["discount"] == 0.5] == short.ladder
+    assert all(row["policy_error"] > 0.0 for row in done if row["status"] == "solved")
+
+
+def test_a_ladder_that_is_ended(tmp_path):
+    """The row of the run under way says so, those before are kept."""
+    cases = [(0, 0.8, False), (0, 0.9, False)]
+    task = {"method": "svi-numpy", "instance": "dense-12", "cases": cases, "truths": str(tmp_path)}
+    rows = measure.rows_of_fresh_process("pareto", task | LIMITS | {"timeout": 1.0})
+    assert rows[-1]["status"] == "time-out"
+    assert all(row["status"] == "solved" for row in rows[:-1])
+    assert race.first_ended(rows) == rows[-1]["discount"]
+
+
+def test_what_must_be_slower_is_not_run(monkeypatch):
+    """After an ended ladder: larger problems, larger discounts, and methods that do the same with more work."""
+    asked = []
+
+    def pretend(task, arguments):
+        method, instance = arguments["method"], arguments["instance"]
+        asked.append((method, instance, [case[1] for case in arguments["cases"]]))
+        rows = []
+        for seed, discount, _ in arguments["cases"]:
+            late = (method, instance, discount) == ("vi-core-macqueen", "dense-10", 0.9)
+            status = {"status": "time-out"} if late else {"status": "solved", "cpu": 1.0, "error": 0.0}
+            rows.append({"seed": seed, "discount": discount, "setting": {"tol": 1e-6}, "states": 10, **status})
+            if late:
+                break
+        return rows
+
+    monkeypatch.setattr(race, "rows_of_fresh_process", pretend)
+    study = race.Study((("dense-10", "dense-20"), ("paper-40",)), (0.75, 0.9, 0.95), ())
+    rows = race.measure(study, 1, 60.0, lambda line: None)
+    assert ("vi-core-macqueen", "dense-20", [0.75]) in asked
+    assert ("vi-emd2-macqueen", "dense-10", [0.75]) in asked
+    assert ("vi-core-macqueen", "paper-40", [0.75, 0.9, 0.95]) in asked
+    assert ("pi-core-lu", "dense-20", [0.75, 0.9, 0.95]) in asked
+    marked = {(row["method"], row["instance"], row["discount"]) for row in rows if "not_run_because_of" in row}
+    assert ("vi-core-macqueen", "dense-10", 0.95) in marked
+    assert ("vi-core-macqueen", "dense-20", 0.9) in marked
+    assert not any(instance == "paper-40" for _, instance, _ in marked)
+
+
+def test_a_late_fine_setting_ends_nothing(monkeypatch):
+    """Where a rougher setting was good enough, the other cases are still run, in another process."""
+    asked = []
+
+    def pretend(task, arguments):
+        asked.append(len(arguments["cases"]))
+        seed, discount, _ = arguments["cases"][0]
+        case = {"seed": seed, "discount": discount, "setting": {"tol": 1e-6}, "states": 10}
+        return [case | {"status": "solved", "cpu": 1.0, "error": 0.0}, case | {"status": "time-out"}]
+
+    monkeypatch.setattr(race, "rows_of_fresh_process", pretend)
+    rows = race._ladders("vi-emd2", "dense-10", [(0, 0.75, True), (0, 0.9, True)], {})
+    assert asked == [2, 1]
+    assert len(rows) == 4
+    assert race.first_ended(rows) == inf
+
+
+def row(method: str, cpu: float, instance: str = "dense-20", **more: object) -> dict[str, object]:
+    """A result as the race stores it."""
+    made = {"instance": instance, "seed": 0, "discount": 0.95, "method": method, "setting": {"tol": 1e-6}, "cpu": cpu}
+    size = {"states": int(instance.split("-")[1]), "bytes_before": 10**6, "bytes_peak": 3 * 10**6}
+    return {**made, **size, "status": "solved", "error": 0.0, **more}
+
+
+def stored() -> list[dict[str, object]]:
+    """Results of a race in which everything happens."""
+    late = {"instance": "dense-20", "seed": 0, "discount": 0.95, "status": "time-out", "setting": {"tol": 1.0}}
+    return [
+        row("ours", 0.02),
+        row("ours", 0.04),
+        row("ours", 0.01, setting={"tol": 0.1}, error=0.05),
+        row("ours", 1.0, seed=1),
+        row("pi-core-lu", 0.3, setting={"tol": 0.1}, error=0.05),
+        row("pi-core-lu", 0.6, setting={"tol": 0.01}, error=0.005),
+        row("pi-core-lu", 0.9),
+        row("pi-core-lu", 0.5, seed=1),
+        row("vi-emd2", 3.0),
+        row("svi-numpy", 2.0, setting={"rounds": 50, "step": 1.0}, policy_error=0.2, error=0.3),
+        late | {"method": "highs-ipm"},
+        late | {"method": "pyotc", "not_run_because_of": "dense-10"},
+        row("ours", 0.1, instance="paper-40"),
+        row("ours", 0.1, instance="paper-40", setting={"tol": 0.1}),
+        row("pi-core-lu", 1.0, instance="paper-40"),
+        row("ot-markov-distances", 0.5, "paper-40", setting={"reg": 0.1}, error=0.4, policy_error=0.009),
+    ]
+
+
+def test_the_cheapest_setting_counts():
+    """By seed, against the median of our certified runs; a single loss shows."""
+    found = tables.figures(stored(), 10.0)
+    ours, core = found["dense-20", 0.95, "ours"], found["dense-20", 0.95, "pi-core-lu"]
+    assert ours.cpu == pytest.approx(0.515)
+    assert core.factors == pytest.approx({0: 20.0, 1: 0.5})
+    assert core.memory == 2 * 10**6
+    assert found["dense-20", 0.95, "svi-numpy"].status == "never"
+    assert found["paper-40", 0.95, "ot-markov-distances"].factors == pytest.approx({0: 5.0})
+
+
+def test_tables():
+    """Who is fastest, how often ours is, what was ended, not run or never good enough, and both kinds of errors."""
+    rows = stored()
+    best, by_peer, seconds, errors, memory = tables.tables(rows, 10.0)
+    assert best.body[0] == ["softmax n=20", "0.95", "0.52", "PI core LU", "0.55", "10×", "0.5×", "10×"]
+    assert best.body[1][3:] == ["ot-m-d", "0.5", "5×", "5×", "10×"]
+    lines = {line[0]: list(line[1:]) for line in by_peer.body}
+    assert lines["PI core LU"] == ["3", "3", "2", "0.50×", "softmax n=20, γ = 0.95", "10×", "20×"]
+    assert lines["any peer, best"] == ["3", "3", "2", "0.50×", "softmax n=20, γ = 0.95", "5×", "20×"]
+    assert lines["HiGHS"] == ["3", "0", "", "", "", "", ""]
+    cells = dict(zip(seconds.head, seconds.body[0], strict=True))
+    assert (cells["HiGHS"], cells["pyotc"], cells["SVI NumPy"]) == ("> 10", "> 10 †", "never")
+    assert dict(zip(errors.head, errors.body[1], strict=True))["ot-m-d, couplings"] == "0.9%"
+    assert dict(zip(memory.head, memory.body[0], strict=True))["PI core LU"] == "2"
+
+
+def test_pictures(tmp_path):
+    """Both are drawn from stored rows; panels are the instances of which ours has more than one setting."""
+    pytest.importorskip("matplotlib")
+    rows = stored()
+    assert pictures.panels_of(rows) == ["dense-20", "paper-40"]
+    own = [one for one in rows if one["method"] == "ours" and one["seed"] == 0 and one["instance"] == "dense-20"]
+    assert pictures.points_of(own, None) == [(pytest.approx(0.03), pictures.FLOOR), (0.01, 0.05)]
+    for draw in (pictures.errors, pictures.sizes):
+        draw(rows, 10.0, tmp_path / "picture.png")
+        assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_ladders_go_from_rough_to_fine():
+    """Every method has settings of its own kind, the last of ours is the certified one."""
+    assert methods.METHODS["ours"].ladder[-1] == {"tol": methods.CERTIFIED}
+    assert [setting["tol"] for setting in methods.GAPS] == sorted((s["tol"] for s in methods.GAPS), reverse=True)
+    assert methods.ROUNDS[0] == {"rounds": 50, "step": 1.0}
+    assert set(pictures.LOOKS) == set(methods.METHODS)
