@@ -179,5 +179,5 @@ def test_thumbnails():
     """One colour a kind of cell."""
     picture = thumbnail(["S.", "G#"])
     assert picture.shape == (2, 2, 3)
-    assert picture[0, 1].tolist() == [1.0, 1.0, 1.0]
+    assert picture[0, 1].tolist() == [255, 255, 255]
     assert len({tuple(colour) for row in picture for colour in row}) == 4
