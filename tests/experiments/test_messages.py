@@ -57,7 +57,7 @@ def test_asymmetry_can_be_seen():
     values[3] = 1.5
     assert heat_map._asymmetry(rooms, values, 1) == pytest.approx(1 / 3)
     with pytest.raises(InvalidOption, match="not its own image"):
-        heat_map._asymmetry(bm.environments.four_rooms_obstacles(seed=3), np.ones(35), 1)
+        heat_map._asymmetry(bm.environments.four_rooms_obstacles(seed=3), np.ones(38), 1)
 
 
 def test_eta(records):
