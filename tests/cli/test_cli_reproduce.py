@@ -11,7 +11,7 @@ from bisimetric.experiments import ALL, instances
 @pytest.fixture
 def tiny(monkeypatch):
     """Two experiments that take no time."""
-    few = replace(ALL["instances"], quick=instances.Config(wanted=(1, 1, 1, 1)))
+    few = replace(ALL["instances"], quick=instances.Config(wanted=(2, 2, 2, 2)))
     monkeypatch.setattr(_reproduce, "ALL", {"heat-map": ALL["heat-map"], "instances": few})
 
 
@@ -36,7 +36,7 @@ def test_all_as_json(command, tiny, tmp_path):
     assert (first["experiment"], second["experiment"]) == ("heat-map", "instances")
     assert (first["quick"], second["quick"]) == (False, True)
     assert first["summary"]["symmetric"] is True
-    assert second["config"]["wanted"] == [1, 1, 1, 1]
+    assert second["config"]["wanted"] == [2, 2, 2, 2]
     for found in ran.document:
         assert all((tmp_path / file).is_file() for file in found["files"])
         assert set(found) == {"experiment", "quick", "config", "versions", "seconds", "files", "summary"}
@@ -97,5 +97,5 @@ def test_progress_is_told(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr(_reproduce, "Progress", Told)
     _reproduce.run_reproduce("instances", str(tmp_path), quick=True, as_json=True)
     assert said[0] == "instances: starting"
-    assert "instances: pair 6 of 6" in said
+    assert "instances: pair 28 of 28" in said
     assert said[-1] == "instances: drawing"

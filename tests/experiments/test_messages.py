@@ -57,7 +57,7 @@ def test_asymmetry_can_be_seen():
     values[3] = 1.5
     assert heat_map._asymmetry(rooms, values, 1) == pytest.approx(1 / 3)
     with pytest.raises(InvalidOption, match="not its own image"):
-        heat_map._asymmetry(bm.environments.four_rooms_obstacles(seed=3), np.ones(35), 1)
+        heat_map._asymmetry(bm.environments.four_rooms_obstacles(seed=3), np.ones(38), 1)
 
 
 def test_eta(records):
@@ -179,5 +179,5 @@ def test_thumbnails():
     """One colour a kind of cell."""
     picture = thumbnail(["S.", "G#"])
     assert picture.shape == (2, 2, 3)
-    assert picture[0, 1].tolist() == [1.0, 1.0, 1.0]
+    assert picture[0, 1].tolist() == [255, 255, 255]
     assert len({tuple(colour) for row in picture for colour in row}) == 4

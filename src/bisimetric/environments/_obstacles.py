@@ -48,7 +48,7 @@ def four_rooms_obstacles(*, seed: int) -> MarkovChain:
 
     >>> from bisimetric.environments import four_rooms_obstacles
     >>> four_rooms_obstacles(seed=3).n_states
-    35
+    38
     """
     layout = read_map(obstacle_map(seed))
     reward = np.where(layout.goals, 1.0, np.where(layout.doors, DOOR_REWARD, 0.0))

@@ -26,7 +26,7 @@ from bisimetric._version import __version__
 from bisimetric.io._files import described, open_regular, write_atomically
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Figure
 
 FORMAT = "bisimetric experiment"
 Result = dict[str, Any]  # plain data: texts, numbers, lists, dicts, None

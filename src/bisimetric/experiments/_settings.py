@@ -2,7 +2,9 @@
 
 A ladder is climbed from rough to fine. On each rung the method runs until it reaches the error that is asked for, or
 ends, or has run the rungs' rounds; the first rung that gets there counts, with the rounds that it took. The entropic
-methods keep their scalings from round to round there, which the paper names as what would make them competitive.
+methods keep their scalings from round to round there, which the paper names as what would make them competitive, and
+EntropicOTC applies the evaluation operator five times a round instead of a thousand: it takes as many rounds, each a
+fraction of the time.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ LADDERS: Mapping[str, Sequence[Approximate]] = {
         for epsilon, projections in ((0.1, 4), (0.03, 4), (0.01, 10), (0.003, 20), (0.001, 50), (0.0003, 100))
     ],
     OTC: [
-        EntropicPolicyIteration(sharpness=xi, rounds=30, evaluation_steps=1000, projections=projections)
+        EntropicPolicyIteration(sharpness=xi, rounds=100, evaluation_steps=5, projections=projections)
         for xi, projections in ((10.0, 10), (30.0, 20), (100.0, 50), (300.0, 100), (1000.0, 200), (3000.0, 400))
     ],
 }

@@ -27,7 +27,7 @@ from bisimetric.experiments._rounds import TRUTH, relative_error, spaced, values
 from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from bisimetric.experiments._experiment import Figure
 
 NAME = "eta"
 METHODS = {"SVI": SinkhornValueIteration, "SPI": SinkhornPolicyIteration}

@@ -25,7 +25,7 @@ from bisimetric.experiments._experiment import Experiment, Record, Result, Table
 from bisimetric.experiments._rounds import TRUTH
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from bisimetric.experiments._experiment import Figure
 
 NAME = "heat-map"
 SIZE = (10.0, 3.6)  # inches

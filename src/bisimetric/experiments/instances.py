@@ -37,14 +37,15 @@ from bisimetric.environments._obstacles import obstacle_map
 from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from bisimetric.experiments._experiment import Figure
 
 NAME = "instances"
 STORE = "instances-store"
 WAYS = {0: "same room", 1: "one door", 2: "two doors", None: "unreachable"}  # by doors to the nearest reward
 TOL = 1e-10  # relative gap of a distance
 SHOWN = 3  # instances of a class drawn beside their points
-COLOURS = {WALL: "#9A9A9A", DOOR: "#E69F00", GOAL: "#009E73", START: "#0072B2"}
+WHITE = (255, 255, 255)
+COLOURS = {WALL: (154, 154, 154), DOOR: (230, 159, 0), GOAL: (0, 158, 115), START: (0, 114, 178)}  # Okabe & Ito 2008
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +182,7 @@ def _typical(distances: Floats, ways: Sequence[str], way: str) -> list[int]:
 
 def thumbnail(lines: Sequence[str]) -> Any:
     """A small picture [h, w, 3] of a map: walls grey, doors orange, rewards green, start blue."""
-    from matplotlib.colors import to_rgb
-
-    cells = [[to_rgb(COLOURS.get(mark, "white")) for mark in line] for line in lines]
-    return np.array(cells)
+    return np.array([[COLOURS.get(mark, WHITE) for mark in line] for line in lines], dtype=np.uint8)
 
 
 def tables(record: Record) -> Sequence[Table]:

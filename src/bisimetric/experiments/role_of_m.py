@@ -24,7 +24,7 @@ from bisimetric.experiments._rounds import TRUTH, spaced, values
 from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from bisimetric.experiments._experiment import Figure
 
 NAME = "role-of-m"
 METHODS = {"SVI": SinkhornValueIteration, "SPI": SinkhornPolicyIteration}

@@ -33,7 +33,7 @@ from bisimetric.experiments._settings import LADDERS, METHODS, OURS, PAPER, Rung
 from bisimetric.experiments._timing import cpu_seconds, one_thread
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from bisimetric.experiments._experiment import Figure
 
 NAME, TUNED = "running-time", "running-time-tuned"
 PANEL = (2.75, 2.9)  # inches
