@@ -21,7 +21,7 @@ import numpy as np
 from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidOption, PairFailed
 from bisimetric._pair_question import Question
-from bisimetric._parallel import THREADS_VARIABLE
+from bisimetric._parallel import one_thread
 from bisimetric.io._pair_store import Numbers
 
 WATCH_SECONDS = 0.5  # between two looks for the parent
@@ -119,7 +119,7 @@ def _attempt(parent: int, question: Question, number: int, source: MarkovChain, 
     _end_with(parent)
     began = time.perf_counter()
     try:
-        with _one_thread():
+        with one_thread():  # workers together use as many cores as there are of them
             numbers = question.answered(source, target)
     except KeyboardInterrupt:
         return Outcome(number, time.perf_counter() - began, None)
@@ -155,20 +155,6 @@ def _without_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Workers together use as many cores as there are of them; they may be the caller's for other work later."""
-    before = os.environ.get(THREADS_VARIABLE)
-    os.environ[THREADS_VARIABLE] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[THREADS_VARIABLE]
-        else:
-            os.environ[THREADS_VARIABLE] = before
 
 
 def _failed(i: int, j: int, cause: str) -> PairFailed:

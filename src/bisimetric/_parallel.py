@@ -14,9 +14,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from types import CodeType
 from typing import Generic, TypeVar
@@ -38,6 +38,20 @@ def thread_count() -> int:
     if not (wish.isascii() and wish.isdigit()) or int(wish) < 1:
         raise InvalidOption(f"{THREADS_VARIABLE} is {wish!r}, expected a positive whole number")
     return int(wish)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside, this process works with one thread."""
+    before = os.environ.get(THREADS_VARIABLE)
+    os.environ[THREADS_VARIABLE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[THREADS_VARIABLE]
+        else:
+            os.environ[THREADS_VARIABLE] = before
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ import pytest
 import bisimetric as bm
 from bisimetric.experiments._rounds import answer, iterates, relative_error, spaced, truth, values
 from bisimetric.experiments._settings import LADDERS, PAPER, climb
-from bisimetric.experiments._timing import BATCH, cpu_seconds, one_thread
+from bisimetric.experiments._timing import BATCH, cpu_seconds, single_threaded
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +88,11 @@ def test_seconds_of_short_calls():
 def test_one_thread_is_given_back(monkeypatch):
     """The variable is set inside, and as before outside, after an error too."""
     monkeypatch.setenv("BISIMETRIC_THREADS", "2")
-    with suppress(RuntimeError), one_thread():
+    with suppress(RuntimeError), single_threaded():
         assert os.environ["BISIMETRIC_THREADS"] == "1"
         raise RuntimeError
     assert os.environ["BISIMETRIC_THREADS"] == "2"
     monkeypatch.delenv("BISIMETRIC_THREADS")
-    with one_thread():
+    with single_threaded():
         assert os.environ["BISIMETRIC_THREADS"] == "1"
     assert "BISIMETRIC_THREADS" not in os.environ

@@ -7,13 +7,12 @@ it) they are switched off.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TypeVar
 
-from bisimetric._parallel import THREADS_VARIABLE
+from bisimetric._parallel import one_thread
 
 BATCH = 0.05  # CPU seconds at least in one go
 GROWTH = 4  # of the number of calls in a go that was too short
@@ -34,7 +33,7 @@ def cpu_seconds(work: Callable[[], Result]) -> tuple[Result, float]:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def single_threaded() -> Iterator[None]:
     """Inside, this package and the linear algebra below it work with one thread."""
     try:
         from threadpoolctl import threadpool_limits
@@ -42,13 +41,5 @@ def one_thread() -> Iterator[None]:
         limits = nullcontext()
     else:
         limits = threadpool_limits(1)
-    before = os.environ.get(THREADS_VARIABLE)
-    os.environ[THREADS_VARIABLE] = "1"
-    try:
-        with limits:
-            yield
-    finally:
-        if before is None:
-            del os.environ[THREADS_VARIABLE]
-        else:
-            os.environ[THREADS_VARIABLE] = before
+    with limits, one_thread():
+        yield

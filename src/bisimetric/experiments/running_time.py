@@ -30,7 +30,7 @@ from bisimetric.environments import random_chain, random_cost
 from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
 from bisimetric.experiments._rounds import answer, relative_error, truth
 from bisimetric.experiments._settings import LADDERS, METHODS, OURS, PAPER, Rung, climb, options
-from bisimetric.experiments._timing import cpu_seconds, one_thread
+from bisimetric.experiments._timing import cpu_seconds, single_threaded
 
 if TYPE_CHECKING:
     from bisimetric.experiments._experiment import Figure
@@ -57,7 +57,7 @@ WARM_UP = (3, 12)  # states: below and above where matrix products pay
 
 def run(config: Config, workplace: Workplace) -> Result:
     """A row for each size, seed and discount."""
-    with one_thread():
+    with single_threaded():
         workplace.say("compiling")
         for n in WARM_UP:
             _warm_up(_problem(n, 0, 0.5))
