@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bisimetric._chain import MarkovChain, State
+from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidOption
 from bisimetric._problem import Problem
 from bisimetric._solve import solve
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from bisimetric.experiments._experiment import Figure
 
 NAME = "heat-map"
-SIZE = (10.0, 3.6)  # inches
 SYMMETRIC = 1e-9  # values at a cell and its images may differ by this much, relative to the largest
 CHOSEN = ("(0,0)", "(1,1)", "(2,0)", "(1,3)")  # start, centre and goal of the upper left room, and a door
 
@@ -92,55 +91,17 @@ def _cell(name: str) -> tuple[int, int]:
 
 def draw(record: Record) -> Mapping[str, Figure]:
     """Both maps, and the distances on the second."""
-    from bisimetric import plot
-    from bisimetric.views.look import new_figure
+    from bisimetric.views.distances import on_grids
 
     result = record["result"]
-    figure = new_figure(SIZE)
-    left, middle, right = figure.subplots(1, 3, width_ratios=(0.9, 1, 1.25))
-    for axes, which, title in ((left, "source", "first chain: 3×3 grid"), (middle, "target", "second chain: 4-rooms")):
-        draw_map(axes, result[which], title)
-    plot.heat_map(
-        _as_chain(result["target"]),
-        result["distances"],
-        label=f"sum of discounted costs, γ = {record['config']['discount']:g}",
-        title="distance from the first chain's start",
-        marks=_marks(result["target"]),
-        axes=right,
-    )
-    return {NAME: figure}
-
-
-def draw_map(axes: Any, described: Mapping[str, Any], title: str) -> None:
-    """A map with its rewards and start."""
-    from bisimetric.views.look import LITERAL, WALL, set_texts
-
-    cells = [_cell(name) for name in described["names"]]
-    free = np.zeros((1 + max(row for row, _ in cells), 1 + max(column for _, column in cells), 3))
-    free[:] = float(WALL)
-    for row, column in cells:
-        free[row, column] = 1.0
-    axes.imshow(free)
-    for state, text in _marks(described).items():
-        row, column = cells[int(state)]
-        axes.text(column, row, text, ha="center", va="center", fontsize=11, **LITERAL)
-    rows, columns = free.shape[:2]
-    axes.set_xticks(np.arange(-0.5, columns), labels=[])
-    axes.set_yticks(np.arange(-0.5, rows), labels=[])
-    axes.grid(color="0.85", linewidth=0.8)
-    axes.tick_params(length=0)
-    set_texts(axes, title=title, xlabel="", ylabel="")
-
-
-def _marks(described: Mapping[str, Any]) -> dict[State, str]:
-    """Texts for the start and the rewards."""
-    marks: dict[State, str] = {state: f"{paid:+g}" for state, paid in enumerate(described["reward"]) if paid}
-    return {described["start"]: "S", **marks}
+    title = f"3×3 grid against 4-rooms, γ = {record['config']['discount']:g} (not normalised)"
+    source, target = (_as_chain(result[which]) for which in ("source", "target"))
+    return {NAME: on_grids(source, target, np.array(result["distances"]), title)}
 
 
 def _as_chain(described: Mapping[str, Any]) -> MarkovChain:
-    """A chain with those cells; a heat map needs no moves."""
-    return MarkovChain(np.eye(len(described["names"])), names=described["names"])
+    """A chain with those cells; a picture needs no moves."""
+    return MarkovChain(np.eye(len(described["names"])), **described)
 
 
 def tables(record: Record) -> Sequence[Table]:

@@ -13,9 +13,10 @@ import numpy as np
 from bisimetric._chain import MarkovChain
 from bisimetric._solution import Answer, Model
 from bisimetric._stochastic import Floats
-from bisimetric.views.cells import Cells, cells_of
+from bisimetric.views.cells import Cells, cells_of, checked_cells
 from bisimetric.views.heat_map import draw_marks, heat_map
 from bisimetric.views.look import (
+    GRID,
     LITERAL,
     WALL,
     add_colour_bar,
@@ -24,6 +25,7 @@ from bisimetric.views.look import (
     figure_of,
     in_range,
     inert,
+    lines,
     new_figure,
     set_texts,
 )
@@ -37,6 +39,7 @@ NAMED = 40  # states on an axis at most that are named
 LONGEST_TICK = 18  # characters
 RESOLUTION = 1000  # rows or columns of the matrix that are drawn; more are averaged in blocks
 FREE, GAIN, LOSS = "white", "#FFDFA3", "#BFE1F6"  # cells by the sign of their reward: tints of orange and blue
+LINED = 30  # rows or columns at most whose cells are told apart by lines
 MARKED = 60  # rewards or starts at most that are written into a map
 
 
@@ -49,15 +52,21 @@ def distances(solution: Answer, *, axes: Axes | None = None) -> Figure:
     cells = cells_of(source.names), cells_of(target.names)
     if cells[0] is None or cells[1] is None or source.start is None or target.start is None:
         return _matrix(solution, axes)
+    to_cells = source.start @ solution.value  # a law is coupled with a single state in one way only
     if axes is not None:
-        return _from_start(solution, axes, summary(solution).replace(", distance", "\ndistance"))
+        return heat_map(target, to_cells, title=summary(solution).replace(", distance", "\ndistance"), axes=axes)
+    return on_grids(source, target, to_cells, summary(solution))
+
+
+def on_grids(source: Model, target: Model, to_cells: Floats, title: str) -> Figure:
+    """Both maps, and the distance from the source's start to every cell of the target."""
     figure = new_figure(MAPS_SIZE)
     left, middle, right = figure.subplots(1, 3)
-    draw_map(left, source, cells[0], "source")
-    draw_map(middle, target, cells[1], "target")
-    _from_start(solution, right, "distance from the source's start")
+    draw_map(left, source, checked_cells(source.names), "source")
+    draw_map(middle, target, checked_cells(target.names), "target")
+    heat_map(target, to_cells, title="distance from the source's start", axes=right)
     right.set(xticks=[], yticks=[], xlabel="start cell in the target", ylabel="")
-    figure.suptitle(summary(solution), fontsize="medium", **LITERAL)
+    figure.suptitle(lines(title), fontsize="medium", **LITERAL)
     return figure
 
 
@@ -69,14 +78,6 @@ def summary(solution: Answer) -> str:
     return ", ".join(facts)
 
 
-def _from_start(solution: Answer, axes: Axes, title: str) -> Figure:
-    """The distance from the source's start to every cell of the target."""
-    source, target = solution.models
-    assert source.start is not None
-    to_cells = source.start @ solution.value  # a law is coupled with a single state in one way only
-    return heat_map(target, to_cells, title=title, axes=axes)
-
-
 def draw_map(axes: Axes, model: Model, cells: Cells, title: str) -> None:
     """The cells of a model, walls in grey, rewards by colour and number, the start as S."""
     from matplotlib.colors import ListedColormap
@@ -85,6 +86,10 @@ def draw_map(axes: Axes, model: Model, cells: Cells, title: str) -> None:
     picture = cells.picture(np.where(reward > 0, 1, np.where(reward < 0, 2, 0)))
     colours = ListedColormap([FREE, GAIN, LOSS]).with_extremes(bad=WALL)
     axes.imshow(picture, cmap=colours, vmin=0, vmax=2, extent=cells.extent, interpolation="nearest")
+    if max(cells.shape) <= LINED:
+        left, right, bottom, top = cells.extent
+        axes.vlines(np.arange(left, right), bottom, top, colors=GRID, linewidth=0.6)
+        axes.hlines(np.arange(top, bottom), left, right, colors=GRID, linewidth=0.6)
     marks, key = _marks(reward, model.start)
     draw_marks(axes, cells, marks, np.ones(len(reward)))
     axes.set(xticks=[], yticks=[])

@@ -31,6 +31,7 @@ DASHES = ("-", "--", "-.", ":")
 REFERENCE = "black"
 WALL, GRID = "0.72", "0.88"  # greys
 DPI = 150
+MARGIN = 0.12  # inches around axes; equal scales on both axes shift things by more than the usual 0.04
 LABEL_HEIGHT = 0.45  # inches below axes that their ticks and label take
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}  # of a text that is taken as it stands
 LONGEST_LINE, LONGEST_ENTRY = 100, 40  # characters of a title or label, and of a name in a legend
@@ -62,8 +63,9 @@ def new_figure(size: tuple[float, float]) -> Figure:
     """An empty figure of that size in inches."""
     require_matplotlib()
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    return Figure(figsize=size, dpi=DPI, layout="constrained")
+    return Figure(figsize=size, dpi=DPI, layout=ConstrainedLayoutEngine(w_pad=MARGIN, h_pad=MARGIN))
 
 
 def axes_or_new(axes: Axes | None, size: tuple[float, float]) -> Axes:
