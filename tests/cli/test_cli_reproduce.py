@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bisimetric.cli import _reproduce
+from bisimetric.errors import PairwiseInterrupted
 from bisimetric.experiments import ALL, instances
 
 
@@ -63,6 +64,25 @@ def test_folders_that_cannot_be(command, tmp_path):
         assert "Traceback" not in ran.err
 
 
+@pytest.mark.parametrize("name", ["heat-map.json", "heat-map.png"])
+def test_files_that_cannot_be_replaced(command, tmp_path, monkeypatch, name):
+    """What stands in the way of a file is found before anything is computed."""
+    monkeypatch.setattr(_reproduce, "_reproduced", lambda *_: pytest.fail("computed"))
+    (tmp_path / name).mkdir()
+    ran = command("reproduce", "heat-map", "--out", tmp_path)
+    assert ran.code == 2
+    assert f"{name}: exists and is not a file" in ran.err
+
+
+def test_default_folders(command, tiny, tmp_path, monkeypatch):
+    """Quick runs do not replace full ones; a folder without a name is refused."""
+    monkeypatch.chdir(tmp_path)
+    assert command("reproduce", "heat-map").code == 0
+    assert command("reproduce", "heat-map", "--quick").code == 0
+    assert {folder.name for folder in tmp_path.iterdir()} == {"reproduction", "reproduction-quick"}
+    assert "--out is empty" in command("reproduce", "heat-map", "--out", "").err
+
+
 def test_missing_matplotlib(command, tmp_path, monkeypatch):
     """Without it nothing is computed, and the remedy is named."""
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
@@ -73,16 +93,16 @@ def test_missing_matplotlib(command, tmp_path, monkeypatch):
 
 
 def test_interrupts(command, tiny, tmp_path, monkeypatch):
-    """Ctrl-C ends with 130; what was finished stays, what was not has left nothing."""
+    """Ctrl-C ends with 130 and says what was reached; what was finished stays, nothing is half-written."""
 
     def interrupted(config, workplace):
-        raise KeyboardInterrupt
+        raise PairwiseInterrupted("interrupted after 2 of 3 pairs; the same call goes on from there", 2, 3)
 
     stopped = replace(ALL["instances"], run=interrupted)
     monkeypatch.setattr(_reproduce, "ALL", {"heat-map": ALL["heat-map"], "instances": stopped})
     ran = command("reproduce", "all", "--quick", "--out", tmp_path)
     assert ran.code == 130
-    assert ran.err == "bisimetric: interrupted\n"
+    assert ran.err == "bisimetric: interrupted after 2 of 3 pairs; the same call goes on from there\n"
     assert {file.name for file in tmp_path.iterdir()} == {"heat-map.json", "heat-map.png"}
 
 

@@ -32,7 +32,7 @@ def test_records_say_how_they_were_made(name, records):
     record = records(name)
     assert record["experiment"] == name
     assert record["quick"] is False
-    assert {"bisimetric", "python", "numpy", "scipy", "numba"} == set(record["versions"])
+    assert {"bisimetric", "python", "numpy", "scipy", "numba", "matplotlib"} == set(record["versions"])
     assert record["seconds"]["cpu"] >= 0.0
     assert set(record["config"]) == set(asdict(ALL[name].config))
 
@@ -42,6 +42,7 @@ def test_pictures_come_from_the_file(name, records, tmp_path):
     """The record is all that a picture needs; panels have titles, and labels on their axes."""
     figures = ALL[name].draw(json.loads(json.dumps(records(name))))
     assert {stem: len(figure.axes) for stem, figure in figures.items()} == PANELS[name]
+    assert tuple(figures) == ALL[name].pictures
     for stem, figure in figures.items():
         assert all(axes.get_title(loc="left") for axes in figure.axes)
         plot.save(figure, tmp_path / f"{stem}.png")
@@ -66,7 +67,10 @@ def test_tables_and_summaries(name, records, capsys, monkeypatch):
 
 def test_quick_is_quicker():
     """The short settings are a part of the full ones, where these take long."""
-    assert ALL["running-time"].quick.sizes[-1] < ALL["running-time"].config.sizes[-1]
+    quick, full = ALL["running-time"].quick, ALL["running-time"].config
+    assert quick.sizes[-1] < full.sizes[-1]
+    for setting in ("sizes", "seeds", "discounts", "targets"):
+        assert set(getattr(quick, setting)) <= set(getattr(full, setting))
     for name in ("role-of-m", "eta"):
         assert ALL[name].quick.rounds < ALL[name].config.rounds
 

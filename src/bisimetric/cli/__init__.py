@@ -44,8 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _forget_stdout()  # if it is a full disk
         complain(f"error: {_reason(error)}")
         return ExitCode.INVALID
-    except (KeyboardInterrupt, typer.Abort):
-        complain("interrupted")
+    except (KeyboardInterrupt, typer.Abort) as stopped:
+        complain(str(stopped) or "interrupted")  # some say what was reached
         return ExitCode.INTERRUPTED
 
 

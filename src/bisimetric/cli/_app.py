@@ -264,7 +264,9 @@ EXPERIMENT is one of
   instances      35 4-rooms, all pairs, MDS: clusters by way to the reward
   all            all five
 
-Each writes DIR/EXPERIMENT.json (settings, seeds, versions, all numbers) and DIR/EXPERIMENT.png, drawn from that file.
+Each writes DIR/EXPERIMENT.json (settings, seeds, versions, all numbers) and DIR/EXPERIMENT.png, drawn from that file;
+running-time also running-time-tuned.png, and instances keeps finished pairs in DIR/instances-store, from which it goes
+on when it was interrupted. Pictures need matplotlib, instances also scikit-learn: pip install 'bisimetric[plot,ml]'.
 --quick takes two minutes for all five, the full runs about half an hour, nearly all of it for running-time.
 
 \b
@@ -285,7 +287,10 @@ Keys of --json, one object for each experiment:
 def reproduce(
     experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="One of those above.")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes, seeds and rounds.")] = False,
-    out: Annotated[str, typer.Option(metavar="DIR", help="Folder for the files.")] = "reproduction",
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Folder for the files; by default reproduction, or reproduction-quick."),
+    ] = None,
     as_json: AsJson = False,
 ) -> Task:
     from bisimetric.cli._reproduce import run_reproduce

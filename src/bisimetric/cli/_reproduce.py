@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +12,26 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bisimetric import plot
-from bisimetric._errors import InvalidOption
+from bisimetric._errors import BisimetricError, InvalidOption
+from bisimetric._options import one_of
 from bisimetric.cli._console import print_json, show
 from bisimetric.cli._progress import Progress
 from bisimetric.cli._text import duration
 from bisimetric.cli._verdict import ExitCode
 from bisimetric.experiments import ALL, Experiment, Record, Table, Workplace, read_record, write_record
+from bisimetric.io._files import check_destination, described
 from bisimetric.views.look import require_matplotlib
 
 EVERY = "all"
+FOLDER, QUICK_FOLDER = "reproduction", "reproduction-quick"
 
 
-def run_reproduce(name: str, out: str, *, quick: bool, as_json: bool) -> int:
+def run_reproduce(name: str, out: str | None, *, quick: bool, as_json: bool) -> int:
     """Run one experiment or all; what is finished is in its files, whatever happens to the next."""
     chosen = _chosen(name)
     _check_extras(chosen)
-    folder = _folder(out)
+    folder = _folder((QUICK_FOLDER if quick else FOLDER) if out is None else out)
+    _check_files(chosen, folder)
     summaries = []
     for experiment in chosen:
         record, files = _reproduced(experiment, folder, quick)
@@ -44,13 +47,7 @@ def run_reproduce(name: str, out: str, *, quick: bool, as_json: bool) -> int:
 
 
 def _chosen(name: str) -> list[Experiment]:
-    if name == EVERY:
-        return list(ALL.values())
-    if name not in ALL:
-        near = get_close_matches(name, [*ALL, EVERY], n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InvalidOption(f"experiment {name!r} is unknown, expected one of {', '.join([*ALL, EVERY])}{hint}")
-    return [ALL[name]]
+    return list(ALL.values()) if one_of(name, "the experiment", [*ALL, EVERY]) == EVERY else [ALL[name]]
 
 
 def _check_extras(chosen: Sequence[Experiment]) -> None:
@@ -62,6 +59,8 @@ def _check_extras(chosen: Sequence[Experiment]) -> None:
 
 def _folder(out: str) -> Path:
     """The folder for the files, made if need be."""
+    if not out:
+        raise InvalidOption("--out is empty, expected the name of a folder")
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -74,9 +73,27 @@ def _folder(out: str) -> Path:
     return folder
 
 
+def _check_files(chosen: Sequence[Experiment], folder: Path) -> None:
+    """Before the work begins: afterwards an hour of it would be lost."""
+    for experiment in chosen:
+        for file in (_record_file(experiment, folder), *(_picture_file(name, folder) for name in experiment.pictures)):
+            try:
+                check_destination(file)
+            except BisimetricError as error:
+                raise InvalidOption(described(file, error)) from None
+
+
+def _record_file(experiment: Experiment, folder: Path) -> Path:
+    return folder / f"{experiment.name}.json"
+
+
+def _picture_file(name: str, folder: Path) -> Path:
+    return folder / f"{name}.png"
+
+
 def _reproduced(experiment: Experiment, folder: Path, quick: bool) -> tuple[Record, list[Path]]:
     """The record as it is in its file, and all files."""
-    place = folder / f"{experiment.name}.json"
+    place = _record_file(experiment, folder)
     with Progress() as progress:
 
         def say(what: str) -> None:
@@ -89,7 +106,7 @@ def _reproduced(experiment: Experiment, folder: Path, quick: bool) -> tuple[Reco
         record = read_record(place)
         files = [place]
         for name, figure in experiment.draw(record).items():
-            files.append(folder / f"{name}.png")
+            files.append(_picture_file(name, folder))
             plot.save(figure, files[-1])
     return record, files
 

@@ -51,10 +51,10 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One of the paper's experiments; `draw` gives figures by the names of their files, without suffix."""
+    """One of the paper's experiments; `draw` gives its pictures by name."""
 
     name: str
-    title: str
+    pictures: tuple[str, ...]  # the names of their files, without suffix
     config: Any  # a frozen dataclass
     quick: Any  # the same in short
     run: Callable[[Any, Workplace], Result]
@@ -79,7 +79,7 @@ class Experiment:
 
 def versions() -> dict[str, str]:
     """Of what the numbers may depend on."""
-    packages = {name: version(name) for name in ("numpy", "scipy", "numba")}
+    packages = {name: version(name) for name in ("numpy", "scipy", "numba", "matplotlib")}
     return {"bisimetric": __version__, "python": platform.python_version(), **packages}
 
 

@@ -136,4 +136,4 @@ def summary(record: Record) -> dict[str, Any]:
     return {"exact": result["exact"], "last_round": result["rounds"][-1], "last_error": last}
 
 
-EXPERIMENT = Experiment(NAME, "Step size η: error against rounds", Config(), QUICK, run, draw, tables, summary)
+EXPERIMENT = Experiment(NAME, (NAME,), Config(), QUICK, run, draw, tables, summary)

@@ -125,4 +125,4 @@ def summary(record: Record) -> dict[str, Any]:
     return {"distance": start, **{key: result[key] for key in ("nearest", "asymmetry", "symmetric")}}
 
 
-EXPERIMENT = Experiment(NAME, "Heat map: 3×3 grid against 4-rooms", Config(), Config(), run, draw, tables, summary)
+EXPERIMENT = Experiment(NAME, (NAME,), Config(), Config(), run, draw, tables, summary)

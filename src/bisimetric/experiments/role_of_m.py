@@ -144,4 +144,4 @@ def summary(record: Record) -> dict[str, Any]:
     return {"exact": result["exact"], "relative_spread": spreads}
 
 
-EXPERIMENT = Experiment(NAME, "Role of m: estimates against rounds", Config(), QUICK, run, draw, tables, summary)
+EXPERIMENT = Experiment(NAME, (NAME,), Config(), QUICK, run, draw, tables, summary)

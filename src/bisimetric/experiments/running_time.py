@@ -221,4 +221,4 @@ def _median_to(rows: Sequence[dict[str, Any]], method: str, target: str) -> floa
     return median if np.isfinite(median) else None
 
 
-EXPERIMENT = Experiment(NAME, "Running time against n and γ", Config(), QUICK, run, draw, tables, summary)
+EXPERIMENT = Experiment(NAME, (NAME, TUNED), Config(), QUICK, run, draw, tables, summary)

@@ -69,7 +69,7 @@ def open_regular(path: Path) -> tuple[IO[bytes], int]:
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
     """Let `write` fill a new file, then put that in the place of `path`; on any failure `path` stays as it was."""
-    _check_destination(path)
+    check_destination(path)
     temporary = path.parent / f".bisimetric-{secrets.token_hex(8)}.tmp"
     try:
         with open(temporary, "xb") as file:
@@ -87,7 +87,8 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
         raise
 
 
-def _check_destination(path: Path) -> None:
+def check_destination(path: Path) -> None:
+    """Raise where no file can be written, or what is there must not be replaced."""
     if not path.parent.is_dir():
         raise FileFormatError(f"there is no folder {str(path.parent)!r}; create it first")
     if path.is_symlink():

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bisimetric._errors import InvalidOption
 from bisimetric._stochastic import Floats
-from bisimetric.views.embedding import HasValue, embed
+from bisimetric.views.embedding import Embedding, HasValue, embed
 from bisimetric.views.look import GRID, MARKERS, add_colour_bar, add_legend, axes_or_new, figure_of, set_texts
 from bisimetric.views.thumbnails import Frame, checked_thumbnails, draw_thumbnails
 
@@ -23,7 +23,7 @@ MARGIN, MARGIN_WITH_THUMBNAILS = 0.08, 0.18  # around the points, as a share of 
 
 
 def mds(
-    distances: npt.ArrayLike | HasValue,
+    distances: npt.ArrayLike | HasValue | Embedding,
     *,
     groups: Sequence[object] | None = None,
     thumbnails: Sequence[npt.ArrayLike | None] | None = None,
@@ -35,8 +35,11 @@ def mds(
 
     Two dimensions are the position, the third is the colour. `groups` are labels, one per point, shown by the shape of
     the marker. `thumbnails` are small images [h, w, 3], one per point or None, drawn in free places near their points.
+    Instead of distances, what `embed` made of them may be given.
     """
-    embedding = embed(distances, dimensions=3, seed=seed)
+    embedding = distances if isinstance(distances, Embedding) else embed(distances, dimensions=3, seed=seed)
+    if embedding.points.shape[1] != 3:
+        raise InvalidOption(f"the embedding has {embedding.points.shape[1]} dimensions, expected 3")
     labels = _checked_groups(groups, len(embedding.points))
     images = checked_thumbnails(thumbnails, len(embedding.points))
     drawn = axes_or_new(axes, SIZE_WITH_THUMBNAILS if images else SIZE)
