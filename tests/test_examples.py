@@ -14,7 +14,9 @@ import pytest
 import bisimetric
 from bisimetric.cli import main
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
 MODULES = [
     name for _, name, _ in pkgutil.walk_packages(bisimetric.__path__, "bisimetric.") if not name.endswith("__main__")
 ]
@@ -39,8 +41,11 @@ def test_there_are_docstring_examples() -> None:
 
 
 @pytest.mark.parametrize("code", blocks("python"))
-def test_readme_python(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_readme_python(
+    code: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The README's Python runs and prints something."""
+    monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {})
     assert capsys.readouterr().out
 
@@ -56,3 +61,12 @@ def test_readme_is_short() -> None:
     """The README keeps to its contract: under 150 lines, extras quoted."""
     assert len(README.splitlines()) < 150
     assert not re.search(r'(?<!")\.\[test\]', README)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_are_whole(page: Path) -> None:
+    """Files that a page links to are there, and nothing in it waits to be filled in."""
+    text = page.read_text()
+    for link in re.findall(r"\]\(([^)#\s]+)\)", text):
+        assert "://" in link or (page.parent / link).exists(), link
+    assert not re.search(r"@[A-Z0-9]+@|\bT[O]DO\b", text)
