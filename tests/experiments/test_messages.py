@@ -9,7 +9,7 @@ from bisimetric.environments._layout import read_map
 from bisimetric.errors import InvalidOption
 from bisimetric.experiments import ALL, Workplace, heat_map
 from bisimetric.experiments.instances import STORE, WAYS, doors_to_reward, separation, thumbnail
-from bisimetric.experiments.running_time import METHODS, OURS, TUNED
+from bisimetric.experiments.running_time import METHODS, OURS, TUNED, _tick_labels
 
 P1_P0 = 0.4355817651  # four-rooms p1 against p0 at their starts, γ = 0.95
 A_B = 2.8365565487  # small four-rooms a against b at their starts, γ = 0.95
@@ -181,3 +181,9 @@ def test_thumbnails():
     assert picture.shape == (2, 2, 3)
     assert picture[0, 1].tolist() == [255, 255, 255]
     assert len({tuple(colour) for row in picture for colour in row}) == 4
+
+
+def test_sizes_below_panels():
+    """Sizes that would run into a larger one are left out."""
+    assert _tick_labels([2, 3, 5, 10, 15, 20, 25]) == ["2", "3", "5", "10", "15", "", "25"]
+    assert _tick_labels([2, 9]) == ["2", "9"]

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 NAME, TUNED = "running-time", "running-time-tuned"
 PANEL = (2.75, 2.9)  # inches
+CLOSEST = 1.4  # ratio of two sizes that are both written below a panel
 FINEST = 1e-6  # errors below are drawn as this
 
 
@@ -156,12 +157,23 @@ def _panels(record: Record, lines: Sequence[tuple[str, Any]]) -> Figure:
             series = {method: _series(record, discount, method, quantity) for method in (*METHODS, OURS)}
             first = axes is panels[0]
             plot.times(series, ylabel=label if first else "", title=f"γ = {discount:g}", axes=axes)
+            axes.set_xticks(config["sizes"], _tick_labels(config["sizes"]))
             if axes is not grid[0][-1]:
                 axes.get_legend().remove()
         ends = [axes.get_ylim() for axes in panels]
         for axes in panels:
             axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
     return figure
+
+
+def _tick_labels(sizes: Sequence[int]) -> list[str]:
+    """Sizes as text, without those too close to a larger one on a logarithmic axis."""
+    labels: list[str] = []
+    last = np.inf
+    for n in reversed(sizes):
+        labels.append(str(n) if last >= CLOSEST * n else "")
+        last = n if labels[-1] else last
+    return labels[::-1]
 
 
 def _series(record: Record, discount: float, method: str, quantity: Any) -> tuple[Any, Any]:
