@@ -91,7 +91,7 @@ class SolveInterrupted(KeyboardInterrupt):
 
 
 class PairwiseInterrupted(KeyboardInterrupt):
-    """Ctrl-C between or in the pairs of a long run, of which `done` of `total` are finished; 0 before they are counted."""
+    """Ctrl-C between or in the pairs of a long run, `done` of `total` finished; 0 before they are counted."""
 
     def __init__(self, message: str, done: int = 0, total: int = 0) -> None:
         super().__init__(message)

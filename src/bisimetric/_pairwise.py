@@ -96,10 +96,10 @@ def pairwise(
     depends on the content of its two chains only, so no bit depends on the order of a list; estimates of approximate
     solvers are those for that order. `n_jobs` is the number of processes, -1 for one on every core; the numbers do not
     depend on it. `store` is a folder that keeps every finished pair: the same call after an interrupt, a crash or
-    kill -9 goes on from there, with the same result, and calls with other chains, or in another order, take from it what
-    they share; other sources of this package, or versions of numpy, scipy or numba, start afresh. `on_pair` is called
-    after every pair that was solved, not for those found in the store. Ctrl-C raises `PairwiseInterrupted`, a pair
-    without an answer `PairFailed`.
+    kill -9 goes on from there, with the same result, and calls with other chains or in another order take from it
+    what they share; other sources of this package, or versions of numpy, scipy or numba, start afresh. `on_pair` is
+    called after every pair that was solved, not for those found in the store. Ctrl-C raises `PairwiseInterrupted`, a
+    pair without an answer `PairFailed`.
 
     >>> import bisimetric as bm
     >>> distances = bm.pairwise(["four-rooms:p0", "four-rooms:p1", "four-rooms:p2"], discount=0.95)
