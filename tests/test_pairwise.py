@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -38,23 +39,25 @@ def tables(distances):
     return np.array([distances.value, distances.lower, distances.upper])
 
 
-def one_by_one(sources, targets, **options):
-    """The same tables by single solves."""
+def check_single_solves(distances, sources, targets, **options):
+    """Every entry is, bit for bit, a single solve of its two chains, one way or the other."""
     pairs = "all" if "solver" in options else "reachable"
-    solved = [[bm.distance(a, b, discount=0.9, pairs=pairs, **options) for b in targets] for a in sources]
-    numbers = [[(s.distance, *s.interval) for s in row] for row in solved]
-    return np.moveaxis(np.array(numbers), 2, 0)
+    for i, a in enumerate(sources):
+        for j, b in enumerate(targets):
+            ways = [bm.distance(*way, discount=0.9, pairs=pairs, **options) for way in ((a, b), (b, a))]
+            expected = [[0.0, 0.0, 0.0]] if a is b else [[way.distance, *way.interval] for way in ways]
+            assert tables(distances)[:, i, j].tolist() in expected
 
 
 # ------------------------------------------------------------------ the numbers
 
 
 def test_chains_against_others_are_single_solves():
-    """Bit for bit, for chains of different sizes and for any table that is not square."""
+    """For chains of different sizes and for any table that is not square."""
     made = random_chains()
     distances = bm.pairwise(made[:3], made[2:], discount=0.9)
     assert distances.value.shape == (3, 2)
-    np.testing.assert_array_equal(tables(distances), one_by_one(made[:3], made[2:]))
+    check_single_solves(distances, made[:3], made[2:])
 
 
 def test_all_pairs_are_the_upper_triangle_mirrored():
@@ -62,9 +65,41 @@ def test_all_pairs_are_the_upper_triangle_mirrored():
     made = random_chains()
     seen = []
     distances = bm.pairwise(made, discount=0.9, on_pair=seen.append)
-    expected = np.triu(one_by_one(made, made), 1)
-    np.testing.assert_array_equal(tables(distances), expected + expected.transpose(0, 2, 1))
+    check_single_solves(distances, made, made)
+    np.testing.assert_array_equal(tables(distances), tables(distances).transpose(0, 2, 1))
     assert sorted((pair.i, pair.j) for pair in seen) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+
+
+def squared_gap(a, b):
+    """A symmetric cost that is not known to be."""
+    return np.subtract.outer(a.reward, b.reward) ** 2
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"solver": bm.SinkhornValueIteration(rounds=5)}, {"cost": squared_gap}], ids=str
+)
+def test_no_bit_depends_on_the_order(options):
+    """Of a list, or of the two lists: the table is permuted or transposed."""
+    made = random_chains()
+    whole = tables(bm.pairwise(made, discount=0.9, **options))
+    np.testing.assert_array_equal(tables(bm.pairwise(made[::-1], discount=0.9, **options)), whole[:, ::-1, ::-1])
+    across = tables(bm.pairwise(made[2:], made[:3], discount=0.9, **options))
+    np.testing.assert_array_equal(across, whole[:, 2:, :3])
+
+
+def test_equal_chains_are_solved_once():
+    """A, its equals and B are one pair, and equals are at no distance; other rewards make another chain."""
+    a, equal, same, b = *(random_chains()[0] for _ in range(3)), random_chains()[1]
+    seen = []
+    distances = bm.pairwise([a, equal, same, b], discount=0.9, on_pair=seen.append)
+    assert [(pair.i, pair.j, pair.done, pair.total) for pair in seen] == [(0, 3, 1, 1)]
+    alone = bm.pairwise([a], [b], discount=0.9)
+    expected = np.zeros((3, 4, 4))
+    expected[:, :3, 3:] = tables(alone)
+    expected[:, 3:, :3] = tables(alone)
+    np.testing.assert_array_equal(tables(distances), expected)
+    alike = [bm.MarkovChain(a.transitions, reward=a.reward + more, start=a.start) for more in (0, 1)]
+    assert bm.pairwise(alike, discount=0.9).value[0, 1] == pytest.approx(10.0)
 
 
 @given(st.lists(chains(reward=True, start=True, tiny=False), min_size=1, max_size=3), tame_discounts)
@@ -86,7 +121,7 @@ def test_options_reach_the_solver():
     made = random_chains()
     options = {"solver": bm.SinkhornValueIteration(rounds=5), "normalised": True}
     distances = bm.pairwise(made[:2], made[2:], discount=0.9, **options)
-    np.testing.assert_array_equal(tables(distances), one_by_one(made[:2], made[2:], **options))
+    check_single_solves(distances, made[:2], made[2:], **options)
     assert distances.gap > 1e-3
 
 
@@ -123,10 +158,24 @@ def test_costs_known_to_be_symmetric():
 def test_symmetry_of_a_function_is_seen():
     """One that is symmetric, one that is not, and one that is above zero on the diagonal."""
     made = random_chains(sizes=(3, 4, 3))
-    assert pairs_computed(made, lambda a, b: np.subtract.outer(a.reward, b.reward) ** 2) == ABOVE
+    assert pairs_computed(made, squared_gap) == ABOVE
     directed = pairs_computed(made, lambda a, b: np.maximum(np.subtract.outer(a.reward, b.reward), 0.0))
     assert directed == ABOVE | BELOW
     assert pairs_computed(made, lambda a, b: 1 + np.add.outer(a.reward, b.reward)) == ABOVE | DIAGONAL
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_function_is_called_once_for_every_entry(tmp_path, n_jobs):
+    """By this process; with a store and with workers, which then need not call it."""
+    here, calls = os.getpid(), []
+
+    def cost(source, target):
+        assert os.getpid() == here
+        calls.append((source.n_states, target.n_states))
+        return np.subtract.outer(source.reward, target.reward) ** 2
+
+    bm.pairwise(random_chains(), discount=0.9, cost=cost, store=tmp_path, n_jobs=n_jobs)
+    assert sorted(calls) == sorted((n, m) for n in SIZES for m in SIZES)
 
 
 def test_an_array_serves_for_chains_of_one_size():
@@ -150,7 +199,7 @@ def test_an_array_serves_for_chains_of_one_size():
 def test_workers_give_the_same_bits():
     """Heaviest pairs first, with progress, and with functions that cannot be imported."""
     made = random_chains(sizes=(4, 3, 9, 5, 6))
-    for cost in (None, lambda a, b: np.subtract.outer(a.reward, b.reward) ** 2):
+    for cost in (None, squared_gap):
         alone, together = [], []
         first = bm.pairwise(made, discount=0.9, cost=cost, on_pair=alone.append)
         second = bm.pairwise(made, discount=0.9, cost=cost, n_jobs=2, on_pair=together.append)
@@ -162,32 +211,43 @@ def test_workers_give_the_same_bits():
         assert weights == sorted(weights, reverse=True)
 
 
-def test_a_worker_uses_one_thread_and_gives_it_back():
-    """BISIMETRIC_THREADS is 1 inside, and as before afterwards."""
+def test_a_worker_uses_one_thread_and_gives_it_back(tmp_path, monkeypatch):
+    """BISIMETRIC_THREADS is 1 inside, and as before afterwards; without room for costs workers call the function."""
     from joblib import Parallel, delayed
 
+    monkeypatch.setattr("bisimetric._pair_plan.KEPT_BYTES", 0)
+
     def cost(source, target):
-        assert os.getpid() == here or os.environ["BISIMETRIC_THREADS"] == "1"
+        inside = os.getpid() != here
+        if inside:
+            (tmp_path / f"{source.n_states}-{target.n_states}").touch()
+        assert not inside or os.environ["BISIMETRIC_THREADS"] == "1"
         return np.ones((source.n_states, target.n_states))
 
     here = os.getpid()
     made = random_chains()
-    distances = bm.pairwise(made, made, discount=0.5, cost=cost, n_jobs=2)
+    distances = bm.pairwise(made, discount=0.5, cost=cost, n_jobs=2)
     np.testing.assert_allclose(distances.value, 2.0)
+    assert len(list(tmp_path.iterdir())) == 10
     settings = Parallel(2)(delayed(os.environ.get)("BISIMETRIC_THREADS") for _ in range(2))
     assert settings == [os.environ.get("BISIMETRIC_THREADS")] * 2
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_error_names_its_pair(n_jobs):
-    """With its indices, its kind and its cause; a missed tolerance is one."""
+def test_an_error_names_its_pair():
+    """With its indices, its kind and its cause."""
     made = random_chains()
     made[3] = bm.MarkovChain(made[3].transitions, start=0)
     with pytest.raises(PairFailed, match=r"pair \(\d, 3\): ZeroDivisionError: no reward") as caught:
-        bm.pairwise(made[:2], made, discount=0.9, cost=_picky, n_jobs=n_jobs)
+        bm.pairwise(made[:2], made, discount=0.9, cost=_picky)
     assert caught.value.pair[1] == 3
-    with pytest.raises(PairFailed, match=r"pair \(\d, \d\): ToleranceNotReached: .* asked for 1e-30"):
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_missed_tolerance_is_an_error(n_jobs):
+    """Of the pair that missed it, whoever solved it."""
+    with pytest.raises(PairFailed, match=r"pair \(\d, \d\): ToleranceNotReached: .* asked for 1e-30") as caught:
         bm.pairwise(random_chains(), discount=0.9, tol=1e-30, n_jobs=n_jobs)
+    assert str(caught.value).startswith(f"pair {caught.value.pair}:")
 
 
 def _picky(source, target):
@@ -196,8 +256,9 @@ def _picky(source, target):
     return np.abs(np.subtract.outer(source.reward, target.reward))
 
 
-def test_a_lost_worker_is_said():
+def test_a_lost_worker_is_said(monkeypatch):
     """A process that ends without a word, as when memory runs out."""
+    monkeypatch.setattr("bisimetric._pair_plan.KEPT_BYTES", 0)
     here = os.getpid()
 
     def deadly(source, target):
@@ -223,11 +284,22 @@ def test_an_interrupt_says_how_far_it_came():
     assert (caught.value.done, caught.value.total) == (4, 6)
 
 
+def test_an_interrupt_in_a_slow_cost():
+    """Before the first pair: the same kind of exception."""
+
+    def slow(source, target):
+        raise KeyboardInterrupt
+
+    with pytest.raises(PairwiseInterrupted, match="while costs were computed") as caught:
+        bm.pairwise(random_chains(), discount=0.9, cost=slow)
+    assert (caught.value.done, caught.value.total) == (0, 0)
+
+
 # ------------------------------------------------------------------ the store
 
 
 def test_a_store_answers_what_it_knows(tmp_path):
-    """The same call, a call with more chains and one with others take from it what they share."""
+    """The same call, one with more chains, one with others and one in another order take from it what they share."""
     made = random_chains()
     seen = []
     options = {"discount": 0.9, "store": tmp_path / "store", "on_pair": seen.append}
@@ -239,9 +311,13 @@ def test_a_store_answers_what_it_knows(tmp_path):
     assert [(pair.done, pair.total) for pair in seen[3:]] == [(4, 6), (5, 6), (6, 6)]
     across = bm.pairwise(made[:2], made[2:], **options)
     assert len(seen) == 6
+    mirrored = bm.pairwise(made[::-1], **options)
+    bm.pairwise(made[2:], made[:2], **options)
+    assert len(seen) == 6
     fresh = tables(bm.pairwise(made, discount=0.9))
     np.testing.assert_array_equal(tables(again), fresh[:, :3, :3])
     np.testing.assert_array_equal(tables(more), fresh)
+    np.testing.assert_array_equal(tables(mirrored), fresh[:, ::-1, ::-1])
     np.testing.assert_array_equal(tables(across), fresh[:, :2, 2:])
 
 
@@ -311,17 +387,44 @@ def test_chains_are_checked_before_anything_is_computed():
 
 
 def test_options_are_checked_before_anything_is_computed():
-    """Discount, number of processes, tolerance, solver."""
+    """Discount, number of processes, tolerance, solver, a flag and a function."""
     made = random_chains()
     with pytest.raises(InvalidProblem, match="discount"):
         bm.pairwise(made, discount=1.0)
-    for n_jobs in (0, True, 1.5, "2", None):
+    for n_jobs in (0, -2, -1000, np.int64(-5), True, 1.5, "2", None):
         with pytest.raises(InvalidOption, match="n_jobs is"):
             bm.pairwise(made, discount=0.9, n_jobs=n_jobs)
     with pytest.raises(InvalidOption, match="tol is"):
         bm.pairwise(made, discount=0.9, tol=-1)
     with pytest.raises(InvalidOption, match="solver is"):
         bm.pairwise(made, discount=0.9, solver="exact")
+    for normalised in ("no", 1, None, np.array([1, 2])):
+        with pytest.raises(InvalidOption, match=r"normalised is .* expected True or False"):
+            bm.pairwise(made, discount=0.9, normalised=normalised)
+    with pytest.raises(InvalidOption, match="on_pair is 3, expected a function"):
+        bm.pairwise(made, discount=0.9, on_pair=3)
+
+
+def test_options_of_numpy_will_do():
+    """Its numbers and flags are as good as those of Python."""
+    made = random_chains()
+    usual = bm.pairwise(made, discount=0.9, normalised=True)
+    found = bm.pairwise(made, discount=np.float64(0.9), normalised=np.True_, n_jobs=np.int64(1))
+    np.testing.assert_array_equal(tables(found), tables(usual))
+
+
+def test_a_solver_with_an_option_of_any_kind(tmp_path):
+    """Solves, as long as no store has to find its answers again."""
+
+    @dataclass(frozen=True, slots=True)
+    class Strange(bm.PolicyIteration):
+        weights: object = None
+
+    made, solver = random_chains(), Strange(weights=np.zeros(3))
+    found = bm.pairwise(made, discount=0.9, solver=solver)
+    np.testing.assert_array_equal(tables(found), tables(bm.pairwise(made, discount=0.9)))
+    with pytest.raises(InvalidOption, match="leave out store="):
+        bm.pairwise(made, discount=0.9, solver=solver, store=tmp_path)
 
 
 def test_memory_is_estimated_first(monkeypatch):

@@ -4,6 +4,8 @@ A message says what was expected, what came, where, and the remedy. All of them 
 and from the built-in exception that a caller would expect, so `except ValueError` works too. The two
 exceptions are `SolveInterrupted` and `PairwiseInterrupted`: they are `KeyboardInterrupt`s, so that code which swallows
 errors does not swallow Ctrl-C.
+
+All can be sent from one process to another: what `pickle` calls with the message alone must be optional.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class ToleranceNotReached(BisimetricError, RuntimeError):
     It is a `Solution`, or an `MDPSolution` for decision processes.
     """
 
-    def __init__(self, message: str, solution: Any) -> None:
+    def __init__(self, message: str, solution: Any = None) -> None:
         super().__init__(message)
         self.solution = solution
 
@@ -67,7 +69,7 @@ class ToleranceNotReached(BisimetricError, RuntimeError):
 class PairFailed(BisimetricError, RuntimeError):
     """One of many pairs has no distance; `pair` says which, None that a worker process was lost with several."""
 
-    def __init__(self, message: str, pair: tuple[int, int] | None) -> None:
+    def __init__(self, message: str, pair: tuple[int, int] | None = None) -> None:
         super().__init__(message)
         self.pair = pair
 
@@ -75,20 +77,23 @@ class PairFailed(BisimetricError, RuntimeError):
 class SolveInterrupted(KeyboardInterrupt):
     """Ctrl-C during a solve; `solution` is certified when it is first read, so stopping itself takes no time."""
 
-    def __init__(self, message: str, certify: Callable[[], Any]) -> None:
+    def __init__(self, message: str, certify: Callable[[], Any] | None = None) -> None:
         super().__init__(message)
         self._certify = certify
 
     @cached_property
     def solution(self) -> Any:
-        """The certified solution for the last finished sweep."""
-        return self._certify()
+        """The certified solution for the last finished sweep; None in another process, to which it is not sent."""
+        return None if self._certify is None else self._certify()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args
 
 
 class PairwiseInterrupted(KeyboardInterrupt):
-    """Ctrl-C between or in the pairs of a long run, of which `done` of `total` are finished."""
+    """Ctrl-C between or in the pairs of a long run, `done` of `total` finished; 0 before they are counted."""
 
-    def __init__(self, message: str, done: int, total: int) -> None:
+    def __init__(self, message: str, done: int = 0, total: int = 0) -> None:
         super().__init__(message)
         self.done = done
         self.total = total

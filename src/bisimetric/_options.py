@@ -1,4 +1,4 @@
-"""Checks of options: a choice, a whole number, a fraction, a positive number; those of numpy are as good as Python's.
+"""Checks of options: a choice, a flag, a function, a number of some kind; those of numpy are as good as Python's.
 
 Each returns the checked value or raises `InvalidOption` with what was expected, what came and the remedy.
 """
@@ -11,6 +11,8 @@ from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import cast
 
+import numpy as np
+
 from bisimetric._errors import InvalidOption
 
 
@@ -20,6 +22,19 @@ def one_of(value: object, what: str, choices: Iterable[str]) -> str:
     if isinstance(value, str) and value in known:
         return value
     raise InvalidOption(f"{what} is {value!r}, expected one of {', '.join(known)}{hint(value, known)}")
+
+
+def flag(value: object, what: str) -> bool:
+    """`value`, which must be True or False."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise InvalidOption(f"{what} is {value!r}, expected True or False")
+
+
+def function_or_none(value: object, what: str) -> None:
+    """Raise unless `value` can be called, or is None."""
+    if value is not None and not callable(value):
+        raise InvalidOption(f"{what} is {value!r}, expected a function, or None")
 
 
 def whole(value: object, what: str, *, at_least: int, at_most: int | None = None) -> int:

@@ -1,8 +1,12 @@
 """What is asked of every pair of chains, and a key of content that two equal questions share.
 
 The numbers depend on the rows, their errors and the starts of both chains, on the array of costs, the discount, the
-solver with its options and the tolerance, and on nothing else; names, for example, do not matter. All of that, bit for
-bit, and the version of this package go into the key, so whatever changes, an old answer is not taken for a new one.
+solver with its options and the tolerance, and on nothing else; names, for example, do not matter. All of that goes
+into the key, bit for bit, and so do the sources that compute and the versions of numpy, scipy and numba: whatever
+changes, an old answer is not taken for a new one. Only the kind of processor is left out, which may change last bits.
+
+(P, Q, c) and its mirror image (Q, P, cᵀ) have one distance, but a solver may round them differently. So the chain with
+the smaller digest of content always comes first, and numbers do not depend on the order in which chains are given.
 """
 
 from __future__ import annotations
@@ -10,7 +14,10 @@ from __future__ import annotations
 import hashlib
 import struct
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +32,17 @@ from bisimetric._version import __version__
 from bisimetric.io._pair_store import Numbers
 from bisimetric.solvers import Solver
 
-KEY_FORMAT = 1  # of what is hashed, and of what the numbers mean
+KEY_FORMAT = 2  # of what is hashed, and of what the numbers mean
+BESIDE = ("cli", "environments", "experiments", "views")  # folders that no number of a given pair depends on
+BELOW = ("numpy", "scipy", "numba")
+
+
+class Asked(NamedTuple):
+    """The question for one pair of chains, in the order in which it is solved."""
+
+    problem: Problem
+    key: bytes  # 32, that no other pair has under the same question
+    is_zero: bool  # a chain and itself, at no cost between equal states: then they stay together at no cost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,33 +55,62 @@ class Question:
     solver: Solver[Any]
     tol: float | None
 
-    def problem(self, source: MarkovChain, target: MarkovChain) -> Problem:
-        """The question for two chains."""
-        return Problem(source, target, discount=self.discount, cost=self.cost, normalised=self.normalised)
+    def asked(self, source: MarkovChain, target: MarkovChain) -> Asked:
+        """The question for two chains, which is the same as for them the other way round if the cost is symmetric."""
+        problem = Problem(source, target, discount=self.discount, cost=self.cost, normalised=self.normalised)
+        contents = _content(source), _content(target)
+        equal = contents[0] == contents[1]
+        if contents[0] > contents[1] or (equal and problem.cost.tobytes() > problem.cost.T.tobytes()):
+            problem, contents = _mirrored(problem), contents[::-1]
+        is_zero = equal and not problem.cost.diagonal().any()
+        key = hashlib.sha256(repr(problem.shape).encode())
+        for part in (*contents, problem.cost.data):
+            key.update(part)
+        return Asked(problem, key.digest(), is_zero)
 
-    def answered(self, source: MarkovChain, target: MarkovChain) -> Numbers:
+    def answered(self, problem: Problem) -> Numbers:
         """The distance between two starts: exact solvers look at the pairs of states that matter for it only."""
-        problem = self.problem(source, target)
         solution = solve(reachable_part(problem) if self.solver.open_pairs else problem, self.solver, tol=self.tol)
         return Numbers(solution.distance, *solution.interval)
 
-    def key(self, source: MarkovChain, target: MarkovChain) -> bytes:
-        """32 bytes that no other question has."""
-        problem = self.problem(source, target)
-        setting = (problem.discount.hex(), problem.normalised, _written(self.solver), _written(self.tol))
-        digest = hashlib.sha256(repr((KEY_FORMAT, __version__, problem.shape, setting)).encode())
-        for array in (*_parts(source), *_parts(target), problem.cost):
-            digest.update(struct.pack("<q", array.size))  # so that no two rows of arrays run into the same bytes
-            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
-        return digest.digest()
+    def digest(self) -> bytes:
+        """32 bytes that no other question has, nor this one asked of other code."""
+        setting = (self.discount.hex(), self.normalised, _written(self.solver), _written(self.tol))
+        return hashlib.sha256(repr((KEY_FORMAT, computed_by(), setting)).encode()).digest()
 
 
-def _parts(chain: MarkovChain) -> list[npt.NDArray[Any]]:
-    """The arrays of a chain that a distance depends on, in one byte order and width."""
+@cache
+def computed_by() -> str:
+    """The code that numbers come from: this version and its sources, and the libraries below it."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        place = path.relative_to(root)
+        if place.parts[0] not in BESIDE:
+            content = path.read_bytes()
+            digest.update(repr((place.as_posix(), len(content))).encode())
+            digest.update(content)
+    libraries = (f"{name} {metadata.version(name)}" for name in BELOW)  # without importing them
+    return ", ".join((f"bisimetric {__version__}", digest.hexdigest(), *libraries))
+
+
+def _mirrored(problem: Problem) -> Problem:
+    mirrored = Problem(problem.target, problem.source, discount=problem.discount, cost=problem.cost.T)
+    object.__setattr__(mirrored, "normalised", problem.normalised)  # the cost has the factor already
+    return mirrored
+
+
+def _content(chain: MarkovChain) -> bytes:
+    """A digest of what a distance depends on in a chain, in one byte order and width."""
     rows = chain.transitions
     assert chain.start is not None
     whole = [array.astype("<i8") for array in (rows.indptr, rows.indices)]
-    return whole + [array.astype("<f8") for array in (rows.data, chain.row_error, chain.start)]
+    real = [array.astype("<f8") for array in (rows.data, chain.row_error, chain.start)]
+    digest = hashlib.sha256()
+    for array in (*whole, *real):
+        digest.update(struct.pack("<q", array.size))  # so that no two rows of arrays run into the same bytes
+        digest.update(array.data)
+    return digest.digest()
 
 
 def _written(option: object) -> str:

@@ -1,7 +1,7 @@
 """Many pairs of chains one after the other, in this process or in several.
 
 Workers are processes of joblib's loky. They get pairs in batches that joblib sizes by how long the last ones took
-(0.2 to 2 seconds), and use one thread each. Errors travel as text, because those with a solution on them cannot.
+(0.2 to 2 seconds), and use one thread each. Errors travel as text, without the solution that some carry.
 """
 
 from __future__ import annotations
@@ -14,26 +14,31 @@ from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from numbers import Integral
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidOption, PairFailed
 from bisimetric._pair_question import Question
 from bisimetric._parallel import one_thread
+from bisimetric._problem import Problem
 from bisimetric.io._pair_store import Numbers
 
 WATCH_SECONDS = 0.5  # between two looks for the parent
 
 
 class Pair(NamedTuple):
-    """The place of two chains in the lists, and the chains."""
+    """The place of two chains in the lists, the chains, and perhaps what is asked of them."""
 
     i: int
     j: int
     source: MarkovChain
     target: MarkovChain
+    problem: Problem | None = None
+
+    def asked(self, question: Question) -> Problem:
+        """What is asked of them, with the chains in the order in which it is solved."""
+        return question.asked(self.source, self.target).problem if self.problem is None else self.problem
 
 
 class Outcome(NamedTuple):
@@ -59,10 +64,11 @@ def outcomes(question: Question, pairs: Sequence[Pair], workers: int) -> Generat
     return _by_workers(question, pairs, workers) if workers > 1 else _by_this_process(question, pairs)
 
 
-def check_n_jobs(n_jobs: object) -> None:
-    """Raise unless this is a number of processes."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+def checked_n_jobs(n_jobs: object) -> int:
+    """A number of processes, or -1 for one on every core."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or not (int(n_jobs) >= 1 or n_jobs == -1):
         raise InvalidOption(f"n_jobs is {n_jobs!r}, expected a number of processes ≥ 1, or -1 for one on every core")
+    return int(n_jobs)
 
 
 def worker_count(n_jobs: int, pairs: int) -> int:
@@ -75,10 +81,10 @@ def worker_count(n_jobs: int, pairs: int) -> int:
 
 
 def _by_this_process(question: Question, pairs: Sequence[Pair]) -> Generator[Outcome, None, None]:
-    for number, (i, j, source, target) in enumerate(pairs):
+    for number, pair in enumerate(pairs):
         began = time.perf_counter()
-        with naming(i, j):
-            numbers = question.answered(source, target)
+        with naming(pair.i, pair.j):
+            numbers = question.answered(pair.asked(question))
         yield Outcome(number, time.perf_counter() - began, numbers)
 
 
@@ -88,7 +94,7 @@ def _by_workers(question: Question, pairs: Sequence[Pair], workers: int) -> Gene
     # No memory maps: chains are small beside what is computed from them, and files would outlive a killed run.
     run = joblib.Parallel(workers, backend="loky", return_as="generator_unordered", max_nbytes=None)
     me = os.getpid()
-    tasks = (joblib.delayed(_attempt)(me, question, number, *pair[2:]) for number, pair in enumerate(pairs))
+    tasks = (joblib.delayed(_attempt)(me, question, number, pair) for number, pair in enumerate(pairs))
     results: Any = None
     try:
         with _without_ctrl_c():
@@ -114,13 +120,13 @@ class _Abandoned(Exception):
     """Nobody waits for the results any more."""
 
 
-def _attempt(parent: int, question: Question, number: int, source: MarkovChain, target: MarkovChain) -> Outcome:
+def _attempt(parent: int, question: Question, number: int, pair: Pair) -> Outcome:
     """One pair, in a worker."""
     _end_with(parent)
     began = time.perf_counter()
     try:
         with one_thread():  # workers together use as many cores as there are of them
-            numbers = question.answered(source, target)
+            numbers = question.answered(pair.asked(question))
     except KeyboardInterrupt:
         return Outcome(number, time.perf_counter() - began, None)
     except Exception as error:

@@ -3,13 +3,14 @@
 Every run appends to a journal of its own, `<random>.pairs`, so that runs at the same time do not disturb one another,
 and reads all journals that it finds. A journal is a row of records of 64 bytes:
 
-    key        32    a digest of everything that the numbers depend on (`pair_key`)
+    key        32    a digest of everything that the numbers depend on (`_pair_question`)
     numbers    24    distance, lower and upper bound, as little-endian float64
     checksum    8    of those 56 bytes
 
 A record is written by one call, so a killed run leaves at most one torn record, at the end. What is torn, damaged or
-strange in any other way is passed over, and its pair is computed again. Records reach the disk within a second; only a
-power failure loses those that have not.
+strange in any other way is passed over, and its pair is computed again. Records are forced to the disk with the first
+that comes a second or more after the last time, and at the end of a run; so a power failure loses at most the records
+of one second.
 """
 
 from __future__ import annotations
