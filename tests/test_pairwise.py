@@ -76,7 +76,9 @@ def squared_gap(a, b):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"solver": bm.SinkhornValueIteration(rounds=5)}, {"cost": squared_gap}], ids=str
+    "options",
+    [{}, {"solver": bm.SinkhornValueIteration(rounds=5)}, {"cost": squared_gap}],
+    ids=["exact", "approximate", "function"],
 )
 def test_no_bit_depends_on_the_order(options):
     """Of a list, or of the two lists: the table is permuted or transposed."""
