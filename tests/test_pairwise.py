@@ -426,7 +426,7 @@ def test_a_solver_with_an_option_of_any_kind(tmp_path):
     found = bm.pairwise(made, discount=0.9, solver=solver)
     np.testing.assert_array_equal(tables(found), tables(bm.pairwise(made, discount=0.9)))
     with pytest.raises(InvalidOption, match="leave out store="):
-        bm.pairwise(made, discount=0.9, solver=solver, store=tmp_path)
+        bm.pairwise(made, discount=0.9, solver=solver, store=tmp_path, cost=lambda a, b: pytest.fail("looked at"))
 
 
 def test_memory_is_estimated_first(monkeypatch):
