@@ -132,6 +132,7 @@ class _Run:
     def __init__(self, question: Question, store: PairStore | None, on_pair: Callable[[PairDone], None] | None) -> None:
         self._question = question
         self._store = store
+        self._digest = b"" if store is None else question.digest()
         self._on_pair = on_pair
         self._tasks: Sequence[Task] = ()
         self._keys: list[bytes] = []  # of the tasks in the store
@@ -155,8 +156,7 @@ class _Run:
 
     def _look_up(self) -> None:
         if self._store is not None:
-            digest = self._question.digest()
-            self._keys = [hashlib.sha256(digest + task.key).digest() for task in self._tasks]
+            self._keys = [hashlib.sha256(self._digest + task.key).digest() for task in self._tasks]
             found = self._store.found(frozenset(self._keys))
             self._numbers = {k: found[key] for k, key in enumerate(self._keys) if key in found}
 
