@@ -11,7 +11,7 @@ from scipy import sparse
 
 import bisimetric as bm
 from bisimetric import _memory
-from bisimetric.errors import InvalidProblem, NotEnoughMemory
+from bisimetric.errors import InvalidOption, InvalidProblem, NotEnoughMemory
 
 ONE = bm.MarkovChain([[1.0]], reward=[0.0])
 TWO = bm.MarkovChain(np.eye(2), reward=[0.0, 1.0])
@@ -129,3 +129,10 @@ def test_memory_is_estimated_before_the_cost_is_made(monkeypatch):
     monkeypatch.setattr(_memory, "NEGLIGIBLE", 0)
     with pytest.raises(NotEnoughMemory, match="the cost between 2 x 1 states needs about"):
         bm.Problem(TWO, ONE, discount=0.5, cost=lambda source, target: pytest.fail("was called"))
+
+
+@pytest.mark.parametrize("given", ["no", 1, None, np.array([True, False])])
+def test_normalised_is_true_or_false(given):
+    """Anything else is refused rather than read as true."""
+    with pytest.raises(InvalidOption, match="normalised is"):
+        bm.Problem(bm.as_chain("grid-3x3"), bm.as_chain("grid-3x3"), discount=0.5, normalised=given)

@@ -17,6 +17,7 @@ from bisimetric import _memory
 from bisimetric._chain import MarkovChain
 from bisimetric._cost import Cost, reward_gap
 from bisimetric._errors import InvalidProblem
+from bisimetric._options import flag
 from bisimetric._stochastic import Floats, frozen, is_scalar, real_array
 
 BYTES_PER_PAIR = 18  # a cost as it is made, its checked copy, and masks while checking
@@ -61,7 +62,7 @@ class Problem:
             "merge bisimilar states, or compare parts of the chains",
         )
         checked = _checked_cost(reward_gap if cost is None else cost, source, target, shape)
-        if normalised:
+        if flag(normalised, "normalised"):
             checked *= 1.0 - gamma
         refuse_overflow(checked, gamma)
         values: dict[str, Any] = {
