@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -129,6 +130,17 @@ def test_many_images_shrink():
     away = np.abs(middles[:, None, :] - middles).max(axis=2) + np.eye(20)
     assert away.min() > width
     assert 0 < width < 0.15
+
+
+def test_hundreds_of_images_take_seconds():
+    """The work is bounded; what it ends with still has every image clear of the others and of all points."""
+    points = cloud(200, 2)
+    began = time.process_time()
+    middles, width = places(points, np.arange(200), 1.0, Frame(-3.0, 3.0, -2.0, 2.0))
+    assert time.process_time() - began < 5
+    away = np.abs(middles[:, None, :] - middles).max(axis=2) + 6 * np.eye(200)
+    assert away.min() > width
+    assert np.abs(middles[:, None, :] - points).max(axis=2).min() > width / 2
 
 
 @pytest.mark.parametrize(
