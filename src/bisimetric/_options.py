@@ -1,4 +1,4 @@
-"""Checks of options: a choice, a whole number, a fraction, a positive number; those of numpy are as good as Python's.
+"""Checks of options: a kind, a choice, a whole number, a fraction, a positive number; numpy's are as good as Python's.
 
 Each returns the checked value or raises `InvalidOption` with what was expected, what came and the remedy.
 """
@@ -12,6 +12,12 @@ from numbers import Integral, Real
 from typing import cast
 
 from bisimetric._errors import InvalidOption
+
+
+def check_kind(value: object, what: str, kinds: type | tuple[type, ...], expected: str) -> None:
+    """Refuse a value that is none of the kinds, which the message calls `expected`."""
+    if not isinstance(value, kinds):
+        raise InvalidOption(f"{what} is a {type(value).__name__}, expected {expected}")
 
 
 def one_of(value: object, what: str, choices: Iterable[str]) -> str:

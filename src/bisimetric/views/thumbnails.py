@@ -10,8 +10,8 @@ turns, or a fixed amount of work is done, so that a crowded picture is ready in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -48,16 +48,29 @@ class Frame(NamedTuple):
     top: float
 
 
+T = TypeVar("T")
 Image = npt.NDArray[np.float64]
 
 
-def checked_thumbnails(images: Sequence[npt.ArrayLike | None] | None, count: int) -> dict[int, Image]:
+def checked_thumbnails(images: Iterable[npt.ArrayLike | None] | None, count: int) -> dict[int, Image]:
     """The images by point, as numbers from 0 to 1."""
     if images is None:
         return {}
-    if len(images) != count:
-        raise InvalidOption(f"thumbnails has {len(images)} entries, expected one per point, image or None: {count}")
-    return {k: _checked_image(image, k) for k, image in enumerate(images) if image is not None}
+    given = one_per_point(images, "thumbnails", "an image or None", count)
+    return {k: _checked_image(image, k) for k, image in enumerate(given) if image is not None}
+
+
+def one_per_point(given: Iterable[T], what: str, entry: str, count: int) -> list[T]:
+    """What was given as a list, which must have an entry per point."""
+    try:
+        entries = None if isinstance(given, (Mapping, Set)) else list(given)  # those have no order that means a point
+    except TypeError:
+        entries = None
+    if entries is None:
+        raise InvalidOption(f"{what} is a {type(given).__name__}, expected a list with {entry} per point")
+    if len(entries) != count:
+        raise InvalidOption(f"{what} has {len(entries)} entries, expected {entry} per point: {count}")
+    return entries
 
 
 def _checked_image(image: npt.ArrayLike, k: int) -> Image:
