@@ -1,6 +1,7 @@
 """Checks of options: a kind, a choice, a whole number, a fraction, a positive number; numpy's are as good as Python's.
 
-Each returns the checked value or raises `InvalidOption` with what was expected, what came and the remedy.
+Each raises `InvalidOption` with what was expected, what came and the remedy; all but `check_kind` return the checked
+value.
 """
 
 from __future__ import annotations

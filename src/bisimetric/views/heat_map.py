@@ -59,10 +59,11 @@ def heat_map(
         (MarkovChain, MDP),
         "a MarkovChain or MDP; bisimetric.as_chain makes one of a name, file or array",
     )
-    check_kind(marks or {}, "marks", Mapping, "a mapping from states to texts")
+    marked = {} if marks is None else marks
+    check_kind(marked, "marks", Mapping, "a mapping from states to texts")
     cells = checked_cells(chain.names)
     array = checked_values(values, chain.n_states)
-    texts = {state_index(state, chain.n_states, chain.names): text for state, text in (marks or {}).items()}
+    texts = {state_index(state, chain.n_states, chain.names): text for state, text in marked.items()}
     drawn = axes_or_new(axes, SIZE)
     shown, unit = in_range(array, label)
     image = colour_image(drawn, cells.picture(shown), cells.extent)
