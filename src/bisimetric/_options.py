@@ -1,6 +1,7 @@
-"""Checks of options: a choice, a flag, a function, a number of some kind; those of numpy are as good as Python's.
+"""Checks of options: a kind, a choice, a flag, a function, a number; numpy's are as good as Python's.
 
-Each returns the checked value or raises `InvalidOption` with what was expected, what came and the remedy.
+Each raises `InvalidOption` with what was expected, what came and the remedy; all but `check_kind` return the checked
+value.
 """
 
 from __future__ import annotations
@@ -14,6 +15,12 @@ from typing import cast
 import numpy as np
 
 from bisimetric._errors import InvalidOption
+
+
+def check_kind(value: object, what: str, kinds: type | tuple[type, ...], expected: str) -> None:
+    """Refuse a value that is none of the kinds, which the message calls `expected`."""
+    if not isinstance(value, kinds):
+        raise InvalidOption(f"{what} is a {type(value).__name__}, expected {expected}")
 
 
 def one_of(value: object, what: str, choices: Iterable[str]) -> str:

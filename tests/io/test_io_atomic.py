@@ -12,6 +12,7 @@ from tests.io.io_samples import SUFFIXES, assert_same_chain, chains, solutions
 
 import bisimetric as bm
 from bisimetric import errors
+from bisimetric.experiments._experiment import FORMAT, write_record
 
 
 def _raiser(error):
@@ -82,6 +83,26 @@ def test_a_failure_in_the_middle_changes_nothing(error, room, suffix, tmp_path, 
         bm.save(solutions()["rooms"], path)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
     assert path.read_bytes() == before
+
+
+def _writers():
+    figure = bm.plot.times({"a": ([1], [1.0])})
+    yield "a.json", lambda path: bm.save(chains()["bare"], path)
+    yield "a.png", lambda path: bm.plot.save(figure, path)
+    yield "b.json", lambda path: write_record({"format": FORMAT}, path)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(OSError(errno.EROFS, "Read-only file system"), "Read-only file system"), (OSError("no disk"), "no disk")],
+)
+def test_whatever_is_written_fails_in_the_same_words(error, words, tmp_path, monkeypatch):
+    """Chains, pictures and records: the message names the file and the cause, also if the system gives no number."""
+    monkeypatch.setattr("bisimetric.io._files.open", _raiser(error), raising=False)
+    for name, write in _writers():
+        with pytest.raises(errors.FileFormatError) as caught:
+            write(tmp_path / name)
+        assert str(caught.value) == f"{tmp_path / name}: cannot be written: {words}; choose another place"
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -72,9 +72,29 @@ def test_long_runs_are_quick():
         ({"a": ([1, 2], [0, -1])}, None, "no point to draw"),
         ({"a": ([1, 2], [1, 2])}, 0.0, "exact is 0.0"),
         ({"a": ([1, 2], [1, 2])}, float("nan"), "exact is nan"),
+        ({"a": ([1, 2], [1, 2])}, "x", "exact is 'x'"),
+        ({"a": ([1, 2], [1, 2])}, True, "exact is True"),
+        ({"a": ([1, 2], [1, 2])}, 10**400, "expected a number of size at most"),
+        ({"a": ([1, 2], [1, 10**400])}, None, "two arrays"),
+        ({"a": ([1, 2], [1, 1e308])}, None, "a number of size 1e[+]308"),
+        ({1: ([1, 2], [1, 2]), "1": ([1, 2], [2, 3])}, None, "two names that read '1'"),
     ],
 )
 def test_bad_input(curves, exact, words):
     """Nothing is drawn that would say nothing."""
     with pytest.raises(InvalidOption, match=words):
         bm.plot.convergence(curves, exact=exact, log=(False, True))
+
+
+@pytest.mark.parametrize("log", [True, None, (True,), "xy", (0, 1)])
+def test_bad_log(log):
+    """It says for both axes whether they are logarithmic."""
+    with pytest.raises(InvalidOption, match=r"log is .*, expected two of True and False"):
+        bm.plot.convergence({"a": ([1, 2], [1, 2])}, log=log)
+
+
+def test_the_largest_numbers_are_drawn():
+    """What is accepted needs no number that overflows."""
+    curve = {"a": ([1, 1e100], [1e-300, 1e100])}
+    for log in [(False, False), (True, True)]:
+        assert pixels(bm.plot.convergence(curve, log=log, exact=1e100)).std() > 0

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 import bisimetric as bm
 from bisimetric._solution import Answer
+from bisimetric.errors import InvalidOption
 from bisimetric.views.distances import block_means
 from tests.views.pictures import pixels, texts
 
@@ -101,6 +102,12 @@ def test_many_rewards_are_told_by_colour():
     assert [text.get_text() for text in source.texts] == ["S"]
     assert "orange" in source.get_xlabel()
     assert source.images[0].get_array().ravel().tolist() == [2] * 50 + [1] * 50
+
+
+def test_what_is_no_solution():
+    """The error says what makes one."""
+    with pytest.raises(InvalidOption, match=r"solution is a str, expected what bisimetric\.solve"):
+        bm.plot.distances("x")
 
 
 def test_block_means():

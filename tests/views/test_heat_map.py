@@ -111,6 +111,11 @@ def test_bad_input():
         bm.plot.heat_map(chain, [0, 1, np.nan, *range(6)])
     with pytest.raises(InvalidChain, match="state 'nowhere' is unknown"):
         bm.plot.heat_map(chain, np.zeros(9), marks={"nowhere": "S"})
+    with pytest.raises(InvalidOption, match=r"chain is a str, expected a MarkovChain or MDP; bisimetric\.as_chain"):
+        bm.plot.heat_map("grid-3x3", np.zeros(9))
+    for marks in (["S"], [], np.zeros(9)):
+        with pytest.raises(InvalidOption, match=r"marks is a (list|ndarray), expected a mapping"):
+            bm.plot.heat_map(chain, np.zeros(9), marks=marks)
     with pytest.raises(InvalidOption, match="axes is a list, expected a matplotlib Axes"):
         bm.plot.heat_map(chain, np.zeros(9), axes=[])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -72,6 +73,25 @@ def test_all_points_together(count):
     assert pixels(bm.plot.mds(np.zeros((count, count)), thumbnails=[np.zeros((2, 2, 3))] * count)).std() > 0
 
 
+def test_more_dimensions_than_points():
+    """Those that no point needs are zero, and cost nothing."""
+    wanted = distances_of(cloud(3, 2))
+    began = time.process_time()
+    embedding = bm.plot.embed(wanted, dimensions=10_000)
+    assert time.process_time() - began < 5
+    assert embedding.points.shape == (3, 10_000)
+    assert not embedding.points[:, 2:].any()
+    assert distances_of(embedding.points) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_any_iterable_of_thumbnails():
+    """A generator is as good as a list."""
+    image = np.zeros((2, 2, 3))
+    figure = bm.plot.mds(distances_of(cloud(3, 2)), thumbnails=(image for _ in range(3)), groups=iter("aba"))
+    assert len(figure.axes[0].images) == 3
+    assert legend(figure.axes[0]) == ["a", "b"]
+
+
 def test_a_result_with_value():
     """What `pairwise` returns, or the solution of a chain with itself, is taken as well as an array."""
     wanted = distances_of(cloud(6, 2))
@@ -131,6 +151,17 @@ def test_many_images_shrink():
     assert 0 < width < 0.15
 
 
+def test_hundreds_of_images_take_seconds():
+    """The work is bounded; what it ends with still has every image clear of the others and of all points."""
+    points = cloud(200, 2)
+    began = time.process_time()
+    middles, width = places(points, np.arange(200), 1.0, Frame(-3.0, 3.0, -2.0, 2.0))
+    assert time.process_time() - began < 5
+    away = np.abs(middles[:, None, :] - middles).max(axis=2) + 6 * np.eye(200)
+    assert away.min() > width
+    assert np.abs(middles[:, None, :] - points).max(axis=2).min() > width / 2
+
+
 @pytest.mark.parametrize(
     ("distances", "options", "words"),
     [
@@ -140,7 +171,11 @@ def test_many_images_shrink():
         ([[0, -1], [-1, 0]], {}, "negative"),
         ([[0, np.nan], [np.nan, 0]], {}, "nan"),
         ([[0, 1], [1, 0]], {"groups": ["a"]}, "groups has 1 entries"),
+        ([[0, 1], [1, 0]], {"groups": 5}, "groups is a int, expected a list with a label per point"),
+        ([[0, 1], [1, 0]], {"groups": {"a", "b"}}, "groups is a set"),
         ([[0, 1], [1, 0]], {"thumbnails": [None]}, "thumbnails has 1 entries"),
+        ([[0, 1], [1, 0]], {"thumbnails": 5}, "thumbnails is a int, expected a list with an image or None per point"),
+        ([[0, 1], [1, 0]], {"thumbnails": {0: None, 1: None}}, "thumbnails is a dict"),
         ([[0, 1], [1, 0]], {"thumbnails": [None, np.zeros((2, 2))]}, r"thumbnails\[1\] has shape \(2, 2\)"),
         ([[0, 1], [1, 0]], {"thumbnails": [None, np.full((2, 2, 3), 2.0)]}, "out of range"),
         (np.zeros((11, 11)), {"groups": range(11)}, "at most 10"),
@@ -152,7 +187,14 @@ def test_bad_input(distances, options, words):
         bm.plot.mds(distances, **options)
 
 
-@pytest.mark.parametrize(("options", "words"), [({"dimensions": 0}, "dimensions is 0"), ({"seed": -1}, "seed is -1")])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"dimensions": 0}, "dimensions is 0"),
+        ({"dimensions": 10**12}, "expected a whole number from 1 to 10000"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
 def test_bad_options(options, words):
     """The number of dimensions and the seed are checked."""
     with pytest.raises(InvalidOption, match=words):

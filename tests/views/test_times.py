@@ -71,6 +71,20 @@ def test_nothing_reached():
     assert pixels(figure).std() > 0
 
 
+@pytest.mark.parametrize("count", [1, 30])
+def test_extremes_that_are_not_reached(count):
+    """The largest and smallest times, and a strip for many series, leave the axes in order."""
+    seconds = [1e-100, 1e100, np.nan]
+    figure = bm.plot.times({str(k): (SIZES, seconds) for k in range(count)})
+    (axes,) = figure.axes
+    low, high = axes.get_ylim()
+    assert 0 < low < 1e-100 < 1e100 < high < np.inf
+    heights = [line.get_ydata()[0] for line in axes.lines if line.get_fillstyle() == "none"]
+    assert len(heights) == count
+    assert 0.5 < min(heights) <= max(heights) < 1
+    assert pixels(figure).std() > 0
+
+
 def test_one_seed():
     """Seconds without a second dimension are those of one seed."""
     (axes,) = bm.plot.times({"one": (SIZES, [1.0, 2.0, 3.0])}).axes
@@ -78,7 +92,15 @@ def test_one_seed():
 
 
 @pytest.mark.parametrize(
-    "pair", [(SIZES, [1.0, 0.0, 2.0]), ([0, 1, 2], SECONDS), (SIZES, SECONDS[:2]), (SIZES, np.empty((3, 0)))]
+    "pair",
+    [
+        (SIZES, [1.0, 0.0, 2.0]),
+        ([0, 1, 2], SECONDS),
+        (SIZES, SECONDS[:2]),
+        (SIZES, np.empty((3, 0))),
+        (SIZES, [1.0, 1e308, np.nan]),
+        (SIZES, [1.0, 1e-308, np.nan]),
+    ],
 )
 def test_bad_input(pair):
     """Sizes and times are positive and belong together."""

@@ -19,11 +19,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from bisimetric._errors import FileFormatError
 from bisimetric._version import __version__
-from bisimetric.io._files import described, open_regular, write_atomically
+from bisimetric.io._files import described, open_regular, write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Figure
@@ -86,12 +86,11 @@ def versions() -> dict[str, str]:
 def write_record(record: Record, path: Path) -> None:
     """Write it as JSON; the file appears complete or stays as it was."""
     data = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False).encode()
-    try:
-        write_atomically(path, lambda file: (file.write(data), None)[1])
-    except FileFormatError as error:
-        raise FileFormatError(described(path, error)) from None
-    except OSError as error:
-        raise FileFormatError(described(path, f"cannot be written: {error.strerror}; choose another folder")) from None
+
+    def write(file: IO[bytes]) -> None:
+        file.write(data)
+
+    write_file(path, write)
 
 
 def read_record(path: Path) -> Record:

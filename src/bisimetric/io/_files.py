@@ -67,8 +67,22 @@ def open_regular(path: Path) -> tuple[IO[bytes], int]:
     raise FileFormatError(f"has {size} bytes, expected at most {SIZE_LIMIT}")
 
 
-def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    """Let `write` fill a new file, then put that in the place of `path`; on any failure `path` stays as it was."""
+def write_file(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+    """Let `write` fill a new file, then put that in the place of `path`; on any failure `path` stays as it was.
+
+    What the place or the system refuses is a `FileFormatError` that names the file.
+    """
+    try:
+        _write_atomically(path, write)
+    except FileFormatError as error:
+        raise FileFormatError(described(path, error)) from None
+    except OSError as error:
+        raise FileFormatError(
+            described(path, f"cannot be written: {error.strerror or error}; choose another place")
+        ) from None
+
+
+def _write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
     check_destination(path)
     temporary = path.parent / f".bisimetric-{secrets.token_hex(8)}.tmp"
     try:

@@ -13,7 +13,7 @@ from bisimetric.io import _json, _npz
 from bisimetric.io._chains import CHAIN_ARRAYS, CHAIN_KEYS, chain_document, chain_from
 from bisimetric.io._document import Document
 from bisimetric.io._fields import Fields, kind_of
-from bisimetric.io._files import checked_path, described, open_regular, write_atomically
+from bisimetric.io._files import checked_path, described, open_regular, write_file
 from bisimetric.io._solutions import SOLUTION_ARRAYS, SOLUTION_KEYS, solution_document, solution_from
 
 VERSION = 1
@@ -34,14 +34,7 @@ def save(obj: MarkovChain | Solution, path: object) -> None:
         document = {"format": SOLUTION, "version": VERSION, **solution_document(obj)}
     else:
         raise InvalidOption(f"cannot save a {type(obj).__name__}, expected a MarkovChain or a Solution")
-    try:
-        write_atomically(place, lambda file: write(file, document))
-    except FileFormatError as error:
-        raise FileFormatError(described(place, error)) from None
-    except OSError as error:
-        raise FileFormatError(
-            described(place, f"cannot be written: {error.strerror or error}; choose another place")
-        ) from None
+    write_file(place, lambda file: write(file, document))
 
 
 def load(path: object) -> MarkovChain | Solution:

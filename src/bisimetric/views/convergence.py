@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bisimetric._errors import InvalidOption
 from bisimetric.views.look import GRID, REFERENCE, add_legend, axes_or_new, figure_of, look, set_texts
-from bisimetric.views.series import Series, checked_series
+from bisimetric.views.series import LARGEST, Series, checked_series
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -35,7 +36,10 @@ def convergence(
     `log` says whether the x and the y axis are logarithmic. What such an axis cannot show is left out.
     """
     checked = checked_series(curves, "curves", dimensions=(1,))
+    _check_log(log)
     _check_drawable(checked, log)
+    if exact is not None:
+        _check_exact(exact, logarithmic=log[1])
     drawn = axes_or_new(axes, SIZE)
     drawn.set(xscale="log" if log[0] else "linear", yscale="log" if log[1] else "linear")
     handles: list[Artist] = []
@@ -46,7 +50,6 @@ def convergence(
             markevery=MARKER_SPACING if len(xs) > 1 else None,
         )  # fmt: skip
     if exact is not None:
-        _check_exact(exact, logarithmic=log[1])
         handles.append(drawn.axhline(exact, color=REFERENCE, linestyle="--", linewidth=1.2, zorder=1))
     drawn.grid(color=GRID, linewidth=0.6)
     drawn.set_axisbelow(True)
@@ -67,6 +70,18 @@ def _check_drawable(curves: dict[str, tuple[np.ndarray, np.ndarray]], log: tuple
             )
 
 
-def _check_exact(exact: float, *, logarithmic: bool) -> None:
-    if not math.isfinite(exact) or (logarithmic and exact <= 0):
-        raise InvalidOption(f"exact is {exact}, expected a finite number, positive on a logarithmic axis")
+def _check_exact(exact: object, *, logarithmic: bool) -> None:
+    try:
+        value = math.nan if isinstance(exact, bool) or not isinstance(exact, Real) else float(exact)
+    except OverflowError:  # an int of hundreds of digits
+        value = math.inf
+    if not abs(value) <= LARGEST or (logarithmic and value <= 0):
+        raise InvalidOption(
+            f"exact is {exact!r}, expected a number of size at most {LARGEST:g}, positive on a logarithmic axis"
+        )
+
+
+def _check_log(log: object) -> None:
+    pair = isinstance(log, (tuple, list)) and len(log) == 2 and all(isinstance(one, (bool, np.bool_)) for one in log)
+    if not pair:
+        raise InvalidOption(f"log is {log!r}, expected two of True and False, for x and y: (False, True)")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bisimetric._chain import MarkovChain
+from bisimetric._options import check_kind
 from bisimetric._solution import Answer, Model
 from bisimetric._stochastic import Floats
 from bisimetric.views.cells import Cells, cells_of, checked_cells
@@ -48,6 +49,7 @@ def distances(solution: Answer, *, axes: Axes | None = None) -> Figure:
 
     With `axes` given, only the heat map or the matrix is drawn, into those.
     """
+    check_kind(solution, "solution", Answer, "what bisimetric.solve or bisimetric.distance returns")
     source, target = solution.models
     cells = cells_of(source.names), cells_of(target.names)
     if cells[0] is None or cells[1] is None or source.start is None or target.start is None:

@@ -17,10 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._errors import InvalidOption, MissingExtra
+from bisimetric._options import whole
 from bisimetric._stochastic import Floats, real_array
 
 RANDOM_STARTS = 4
 ROUNDS = 500
+MOST_DIMENSIONS = 10_000
 PROGRESS = 1e-8  # an iteration ends when a round gains less, relative to the distances squared
 SYMMETRIC = 1e-6  # by how much d and its transpose may differ, relative to the largest distance
 
@@ -41,20 +43,24 @@ class Embedding:
 
 
 def embed(distances: npt.ArrayLike | HasValue, *, dimensions: int = 3, seed: int = 0) -> Embedding:
-    """Place points so that their distances are close to those of the matrix [N, N], by metric MDS."""
+    """Place points so that their distances are close to those of the matrix [N, N], by metric MDS.
+
+    Coordinates beyond the first N - 1 are zero.
+    """
     matrix = checked_distances(distances)
-    if isinstance(dimensions, bool) or not isinstance(dimensions, (int, np.integer)) or dimensions < 1:
-        raise InvalidOption(f"dimensions is {dimensions!r}, expected a whole number ≥ 1")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InvalidOption(f"seed is {seed!r}, expected a whole number ≥ 0")
+    dimensions = whole(dimensions, "dimensions", at_least=1, at_most=MOST_DIMENSIONS)
+    seed = whole(seed, "seed", at_least=0)
+    points = np.zeros((len(matrix), dimensions))
     largest = matrix.max()
     if largest == 0.0:
-        return Embedding(np.zeros((len(matrix), dimensions)), 0.0)
+        return Embedding(points, 0.0)
     scaled = matrix / largest  # SMACOF has absolute constants
-    ends = [_descend(scaled, start) for start in (_classical(scaled, dimensions), *_random(scaled, dimensions, seed))]
+    used = min(dimensions, len(matrix) - 1)  # N points lie in N - 1 dimensions however they are placed
+    ends = [_descend(scaled, start) for start in (_classical(scaled, used), *_random(scaled, used, seed))]
     stresses = [_stress(scaled, end) for end in ends]
     best = int(np.argmin(stresses))
-    return Embedding(_upright(ends[best]) * largest, stresses[best])
+    points[:, :used] = _upright(ends[best]) * largest
+    return Embedding(points, stresses[best])
 
 
 def checked_distances(distances: npt.ArrayLike | HasValue) -> Floats:

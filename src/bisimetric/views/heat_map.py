@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._chain import State, state_index
+from bisimetric._chain import MarkovChain, State, state_index
 from bisimetric._errors import InvalidOption
+from bisimetric._mdp import MDP
+from bisimetric._options import check_kind
 from bisimetric._solution import Model
 from bisimetric._stochastic import Floats, real_array
 from bisimetric.views.cells import Cells, checked_cells
@@ -51,9 +53,17 @@ def heat_map(
     The states have to be named "(row,column)", as those of `bisimetric.environments.grid` are. `marks` are short
     texts to write into the cells of states, given by index or name.
     """
+    check_kind(
+        chain,
+        "chain",
+        (MarkovChain, MDP),
+        "a MarkovChain or MDP; bisimetric.as_chain makes one of a name, file or array",
+    )
+    marked = {} if marks is None else marks
+    check_kind(marked, "marks", Mapping, "a mapping from states to texts")
     cells = checked_cells(chain.names)
     array = checked_values(values, chain.n_states)
-    texts = {state_index(state, chain.n_states, chain.names): text for state, text in (marks or {}).items()}
+    texts = {state_index(state, chain.n_states, chain.names): text for state, text in marked.items()}
     drawn = axes_or_new(axes, SIZE)
     shown, unit = in_range(array, label)
     image = colour_image(drawn, cells.picture(shown), cells.extent)

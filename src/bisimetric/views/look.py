@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bisimetric._errors import InvalidOption, MissingExtra
+from bisimetric._errors import MissingExtra
+from bisimetric._options import check_kind
 from bisimetric._stochastic import Floats
 from bisimetric.views.inert import LONGEST_NAME, escaped, printable
 
@@ -75,8 +76,7 @@ def axes_or_new(axes: Axes | None, size: tuple[float, float]) -> Axes:
     require_matplotlib()
     from matplotlib.axes import Axes
 
-    if not isinstance(axes, Axes):
-        raise InvalidOption(f"axes is a {type(axes).__name__}, expected a matplotlib Axes, or None for a new figure")
+    check_kind(axes, "axes", Axes, "a matplotlib Axes, or None for a new figure")
     return axes
 
 

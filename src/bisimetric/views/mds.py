@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from bisimetric._errors import InvalidOption
 from bisimetric._stochastic import Floats
 from bisimetric.views.embedding import Embedding, HasValue, embed
 from bisimetric.views.look import GRID, MARKERS, add_colour_bar, add_legend, axes_or_new, figure_of, set_texts
-from bisimetric.views.thumbnails import Frame, checked_thumbnails, draw_thumbnails
+from bisimetric.views.thumbnails import Frame, checked_thumbnails, draw_thumbnails, one_per_point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +25,8 @@ MARGIN, MARGIN_WITH_THUMBNAILS = 0.08, 0.18  # around the points, as a share of 
 def mds(
     distances: npt.ArrayLike | HasValue | Embedding,
     *,
-    groups: Sequence[object] | None = None,
-    thumbnails: Sequence[npt.ArrayLike | None] | None = None,
+    groups: Iterable[object] | None = None,
+    thumbnails: Iterable[npt.ArrayLike | None] | None = None,
     title: str | None = None,
     seed: int = 0,
     axes: Axes | None = None,
@@ -94,12 +94,10 @@ def _frame(points: Floats, margin: float) -> Frame:
     return Frame(middle - across, middle + across, centre - up, centre + up)
 
 
-def _checked_groups(groups: Sequence[object] | None, count: int) -> list[str] | None:
+def _checked_groups(groups: Iterable[object] | None, count: int) -> list[str] | None:
     if groups is None:
         return None
-    labels = [str(label) for label in groups]
-    if len(labels) != count:
-        raise InvalidOption(f"groups has {len(labels)} entries, expected one per point: {count}")
+    labels = [str(label) for label in one_per_point(groups, "groups", "a label", count)]
     if len(set(labels)) > len(MARKERS):
         raise InvalidOption(
             f"groups has {len(set(labels))} different labels, expected at most {len(MARKERS)}; merge some"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from bisimetric._errors import FileFormatError, InvalidOption
-from bisimetric.io._files import checked_path, described, write_atomically
+from bisimetric._options import check_kind
+from bisimetric.io._files import checked_path, write_file
 from bisimetric.views.look import require_matplotlib
 
 if TYPE_CHECKING:
@@ -28,18 +28,12 @@ def save(figure: Figure, path: object) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    if not isinstance(figure, Figure):
-        raise InvalidOption(f"figure is a {type(figure).__name__}, expected what a function of bisimetric.plot returns")
+    check_kind(figure, "figure", Figure, "what a function of bisimetric.plot returns")
     place = checked_path(path, PICTURES)
     suffix = place.suffix.lower()
-    try:
-        with matplotlib.rc_context(SETTINGS):
-            write_atomically(
-                place, lambda file: figure.savefig(file, format=suffix.removeprefix("."), metadata=UNDATED[suffix])
-            )
-    except FileFormatError as error:
-        raise FileFormatError(described(place, error)) from None
-    except OSError as error:
-        raise FileFormatError(
-            described(place, f"cannot be written: {error.strerror or error}; choose another place")
-        ) from None
+
+    def write(file: IO[bytes]) -> None:
+        figure.savefig(file, format=suffix.removeprefix("."), metadata=UNDATED[suffix])
+
+    with matplotlib.rc_context(SETTINGS):
+        write_file(place, write)

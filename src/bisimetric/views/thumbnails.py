@@ -4,17 +4,19 @@ The plane is cut into places as large as an image, and those with a point in or 
 another or a point. The points are assigned to the rest such that the lines are as short as possible together. Then
 points move to other free places, or two of them change places, as long as that lowers the sum of the lengths and of
 penalties for lines that run under other images, through other points, or across one another. If there are too few
-places, or lines are left that run under images, smaller images are tried.
+places, or lines are left that run under images, smaller images are tried. All this ends when every point has had its
+turns, or a fixed amount of work is done, so that a crowded picture is ready in seconds too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
+from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from bisimetric._errors import InvalidOption
@@ -29,8 +31,11 @@ CLEAR = 0.72  # distance of an image's middle from any point, in pitches along a
 SHRINK, TRIES = 0.92, 5
 UNDER, CROSSING = 10.0, 4.0  # penalties for a line under an image, across a line or point, in pitches
 MARKER = 0.3  # side of a point's marker, in pitches
-SWEEPS, NEIGHBOURS = 6, 5
+SWEEPS, NEIGHBOURS = 3, 2
+WORK = 60_000  # turns of a point to move or change, in all, times the points that each looks at
+CANDIDATES = 150  # free places that a point looks at, the nearest ones
 FINER = 3  # steps of a move in a pitch
+ROOM = 3  # places there are at least for one image: with fewer, lines get long
 ROUNDING = 1e-9
 
 
@@ -43,16 +48,29 @@ class Frame(NamedTuple):
     top: float
 
 
+T = TypeVar("T")
 Image = npt.NDArray[np.float64]
 
 
-def checked_thumbnails(images: Sequence[npt.ArrayLike | None] | None, count: int) -> dict[int, Image]:
+def checked_thumbnails(images: Iterable[npt.ArrayLike | None] | None, count: int) -> dict[int, Image]:
     """The images by point, as numbers from 0 to 1."""
     if images is None:
         return {}
-    if len(images) != count:
-        raise InvalidOption(f"thumbnails has {len(images)} entries, expected one per point, image or None: {count}")
-    return {k: _checked_image(image, k) for k, image in enumerate(images) if image is not None}
+    given = one_per_point(images, "thumbnails", "an image or None", count)
+    return {k: _checked_image(image, k) for k, image in enumerate(given) if image is not None}
+
+
+def one_per_point(given: Iterable[T], what: str, entry: str, count: int) -> list[T]:
+    """What was given as a list, which must have an entry per point."""
+    try:
+        entries = None if isinstance(given, (Mapping, Set)) else list(given)  # those have no order that means a point
+    except TypeError:
+        entries = None
+    if entries is None:
+        raise InvalidOption(f"{what} is a {type(given).__name__}, expected a list with {entry} per point")
+    if len(entries) != count:
+        raise InvalidOption(f"{what} has {len(entries)} entries, expected {entry} per point: {count}")
+    return entries
 
 
 def _checked_image(image: npt.ArrayLike, k: int) -> Image:
@@ -90,13 +108,14 @@ def places(
     """Free places for the images of the owners, `aspect` being height by width."""
     found: list[tuple[int, Floats, float]] = []  # lines under images, middles, width
     width = LARGEST * (frame.right - frame.left)
-    while len(found) < TRIES:
+    turns = WORK // len(owners)
+    while not found or (len(found) < TRIES and turns > 0):
         pitch = width * np.array([1 + GAP, aspect + GAP])
         free = _free(points, pitch, frame, 1)
-        if len(free) >= len(owners):
+        if len(free) >= ROOM * len(owners):
             mine = points[owners] / pitch
             chosen = free[linear_sum_assignment(cdist(points[owners], free))[1]] / pitch
-            _disentangle(mine, _free(points, pitch, frame, FINER) / pitch, chosen)
+            turns -= _disentangle(mine, _free(points, pitch, frame, FINER) / pitch, chosen, turns)
             under = int(_meets(mine, chosen, chosen, 1.0).sum()) - len(owners)  # every line ends in its own image
             found.append((under, chosen * pitch, width))
             if under == 0:
@@ -106,23 +125,35 @@ def places(
     return best[1], best[2]
 
 
-def _disentangle(points: Floats, free: Floats, chosen: Floats) -> None:
-    """Move owners of `points` to other free places, or let two change theirs, while that helps; lengths in pitches."""
-    for _ in range(SWEEPS):
-        before = chosen.copy()
-        for k in range(len(points)):
-            others = np.delete(np.arange(len(points)), k)
-            beside = (np.abs(free[:, None, :] - chosen[others]).max(axis=2) > 1 - ROUNDING).all(axis=1)
-            candidates = np.vstack([free[beside], chosen[k]])
-            costs = _costs(points, k, candidates, others, chosen[others])
-            best = int(np.argmin(costs))
-            if costs[best] < costs[-1] - ROUNDING:
-                chosen[k] = candidates[best]
-            near = np.argsort(np.linalg.norm(chosen[others] - chosen[k], axis=1))[:NEIGHBOURS]
-            for other in others[near]:
-                _exchange(points, chosen, (k, int(other)))
-        if (before == chosen).all():
-            break
+def _disentangle(points: Floats, free: Floats, chosen: Floats, turns: int) -> int:
+    """Let owners of `points` change their chosen places while that helps; lengths in pitches. Returns the turns taken.
+
+    What is chosen is as good after any number of turns as before, or better.
+    """
+    for taken in range(min(turns, SWEEPS * len(points))):
+        k = taken % len(points)
+        if k == 0:
+            before = chosen.copy()
+        _take_turn(points, free, chosen, k)
+        if k == len(points) - 1 and (before == chosen).all():
+            return taken + 1
+    return min(turns, SWEEPS * len(points))
+
+
+def _take_turn(points: Floats, free: Floats, chosen: Floats, k: int) -> None:
+    """Move one owner to another free place, and if its line still meets something let it change with others nearby."""
+    others = np.delete(np.arange(len(points)), k)
+    near = free[np.argsort(np.linalg.norm(free - points[k], axis=1), kind="stable")[:CANDIDATES]]
+    beside = (np.abs(near[:, None, :] - chosen[others]).max(axis=2) > 1 - ROUNDING).all(axis=1)
+    candidates = np.vstack([near[beside], chosen[k]])
+    costs = _costs(points, k, candidates, others, chosen[others])
+    best = int(np.argmin(costs))
+    if costs[best] < costs[-1] - ROUNDING:
+        chosen[k] = candidates[best]
+    if costs[best] <= np.linalg.norm(chosen[k] - points[k]) + ROUNDING:
+        return
+    for other in others[np.argsort(np.linalg.norm(chosen[others] - chosen[k], axis=1))[:NEIGHBOURS]]:
+        _exchange(points, chosen, (k, int(other)))
 
 
 def _exchange(points: Floats, chosen: Floats, pair: tuple[int, int]) -> None:
@@ -188,5 +219,5 @@ def _free(points: Floats, pitch: Floats, frame: Frame, finer: int) -> Floats:
     first = corner + (extent - counts * pitch) / 2 + pitch / 2
     xs, ys = (first[k] + pitch[k] / finer * np.arange((counts[k] - 1) * finer + 1) for k in range(2))
     middles = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
-    away = np.abs(middles[:, None, :] - points[None, :, :]) / pitch  # [places, N, 2]
-    return np.asarray(middles[(away.max(axis=2) > CLEAR).all(axis=1)])
+    away, _ = KDTree(points / pitch).query(middles / pitch, p=np.inf)
+    return np.asarray(middles[away > CLEAR])
