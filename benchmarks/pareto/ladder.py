@@ -19,8 +19,8 @@ from benchmarks.pareto.methods import ENOUGH_ERROR, METHODS, Method
 from benchmarks.peers import Floats
 from benchmarks.tables import Row
 
-ENOUGH = 0.4  # CPU seconds of repeats, for three of them at least
-LONG = 2.0  # CPU seconds of a run that is not repeated
+ENOUGH = 0.25  # CPU seconds of repeats, for three of them at least
+LONG = 0.5  # CPU seconds of a run that is not repeated
 OURS_LONGER = 10.0  # times the limit of a peer: without our answer there is nothing to compare with
 STALLED = 0.9  # of the error at the last look: a run that is still above is not worth going on with
 
