@@ -22,7 +22,8 @@ CERTIFIED = 1e-6  # the relative gap of ours
 ENOUGH_ERROR = 1e-2  # the true relative error that a peer has to reach
 
 GAPS: Sequence[Setting] = [{"tol": tol} for tol in (1.0, 0.3, 0.1, 0.03, 0.01, 1e-4, 1e-6)]
-TEXTBOOK_GAPS: Sequence[Setting] = [{"tol": tol} for tol in (0.3, 0.02, 1e-4, 1e-6)]  # its error is half of the gap
+# The error of the textbook's rule is about half of its gap.
+TEXTBOOK_GAPS: Sequence[Setting] = [{"tol": tol} for tol in (0.3, 0.02, 1e-4, 1e-6)]
 STEPS: Sequence[Setting] = [{"step": step} for step in (10.0, 3.0, 1.0, 0.3, 0.1, 0.03)]  # 1 is the authors'
 REGS = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
 DEFAULT_RTOL, TIGHT_RTOL = 5e-3, 1e-5
