@@ -36,8 +36,9 @@ FAMILIES = {"softmax chains": ("dense",), "4-rooms": ("paper", "classic", "rooms
 
 
 def errors(rows: Sequence[Row], timeout: float, path: Path) -> None:
-    """Time against error, written to a file."""
-    _write(draw_errors(rows, timeout), path)
+    """Time against error, written to a file if there is a panel yet."""
+    if panels_of(rows):
+        _write(draw_errors(rows, timeout), path)
 
 
 def sizes(rows: Sequence[Row], timeout: float, path: Path) -> None:
@@ -115,9 +116,11 @@ def draw_sizes(rows: Sequence[Row], timeout: float) -> Any:
     plt = pyplot()
     found = figures(rows)
     states = {row["instance"]: row["states"] for row in rows if "states" in row}
-    figure, drawn = plt.subplots(1, 2, figsize=(WIDTH, 5.6), layout="constrained", sharey=True)
-    for axes, (title, family) in zip(drawn, FAMILIES.items(), strict=True):
-        instances = [name for name in states if name.split("-")[0] in family]
+    of_family = {title: [name for name in states if name.split("-")[0] in family] for title, family in FAMILIES.items()}
+    panels = {title: instances for title, instances in of_family.items() if instances}
+    shape: dict[str, Any] = {"figsize": (WIDTH, 5.6), "layout": "constrained", "sharey": True, "squeeze": False}
+    figure, drawn = plt.subplots(1, len(panels), **shape)
+    for axes, (title, instances) in zip(drawn[0], panels.items(), strict=True):
         for place, name in enumerate(METHODS):
             line = [(states[one], found[one, SHOWN, name]) for one in instances if (one, SHOWN, name) in found]
             # Side by side, since many end at the same height.
@@ -129,10 +132,10 @@ def draw_sizes(rows: Sequence[Row], timeout: float) -> Any:
         axes.minorticks_off()
         axes.set_title(f"{title}, γ = {SHOWN}", loc="left", fontsize=11)
         axes.grid(color="0.9", linewidth=0.6)
-    drawn[0].set_ylabel(f"CPU seconds to {ENOUGH_ERROR:.0%} (bisimetric: certified {CERTIFIED:g})")
+    drawn[0][0].set_ylabel(f"CPU seconds to {ENOUGH_ERROR:.0%} (bisimetric: certified {CERTIFIED:g})")
     note = (
         "median over the seeds on which it gets there, with their number if not all;"
-        f" open, above the dashed line: not within {timeout:g} CPU seconds, or with no setting"
+        f" open: not within {timeout:g} CPU seconds, or with no setting"
     )
     _legend(figure, plt, note)
     return figure
