@@ -23,7 +23,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -80,14 +80,21 @@ def main() -> None:
     options.results.mkdir(parents=True, exist_ok=True)
     for name in NAMES if options.name == "all" else [options.name]:
         path = options.results / f"{name}.json"
-        record = json.loads(path.read_text()) if options.show else measured(name, options)
-        if not options.show:
-            path.write_text(json.dumps(record, indent=1) + "\n")
+        record = json.loads(path.read_text()) if options.show else {}
+        for record in [] if options.show else measured(name, options):
+            keep(record, path)
         show(record, options.results)
 
 
-def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
-    """The record of one benchmark."""
+def keep(record: dict[str, Any], path: Path) -> None:
+    """Write it in one go, so that an interrupt leaves the last one whole."""
+    beside = path.with_suffix(".part")
+    beside.write_text(json.dumps(record, indent=1) + "\n")
+    beside.replace(path)
+
+
+def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """The record of one benchmark; of a long one, what there is of it from time to time."""
     settings: dict[str, Any] = {"quick": options.quick}
     timeout = options.timeout or (QUICK_TIMEOUTS if options.quick else TIMEOUTS).get(name, 0.0)
     began = time.perf_counter()
@@ -101,7 +108,11 @@ def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
     elif name == "pareto":
         settings |= {"seeds": options.seeds, "timeout_cpu_s": timeout, "memory_bytes": comparison.MEMORY}
         settings |= {"tol": methods.CERTIFIED, "good_enough": methods.ENOUGH_ERROR}
-        rows = race.measure(race.QUICK if options.quick else race.FULL, options.seeds, timeout, _progress)
+        rows = []
+        for found in race.measure(race.QUICK if options.quick else race.FULL, options.seeds, timeout, _progress):
+            rows += found
+            yield recorded(name, settings, rows, began)
+        return
     elif name == "scaling":
         settings |= {"discount": scaling.DISCOUNT, "tol": scaling.TOL}
         rows = scaling.measure(scaling.QUICK_SIDES if options.quick else scaling.SIDES, _progress)
@@ -134,6 +145,11 @@ def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
             "first-call": exact.first_call,
         }
         rows = studies[name]()
+    yield recorded(name, settings, rows, began)
+
+
+def recorded(name: str, settings: dict[str, Any], rows: list[Row], began: float) -> dict[str, Any]:
+    """Rows with what they were measured with; `began` by the clock of `perf_counter`."""
     return {
         "benchmark": name,
         "python": platform.python_version(),

@@ -107,27 +107,32 @@ def in_fresh_process(task: str, arguments: dict[str, Any], threads: int = 1) -> 
 
 
 def rows_of_fresh_process(task: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a task that yields them one by one; if its process was ended, the last one says how.
+    """The rows of a task that yields them one by one; if its process did not end well, the last one says how.
 
-    Such a task announces what it is about to measure by a row with the status "begun", which its result replaces.
+    Such a task announces what it is about to measure by a row with the status "begun", which its result replaces. The
+    last row of a process that ended before it announced anything has nothing but "status" and "detail".
     """
-    done = _run(task, arguments, 1)
+    done = _run(task, arguments, 1, stderr=subprocess.PIPE)
     rows: list[dict[str, Any]] = []
     for line in done.stdout.splitlines():
         if rows and rows[-1]["status"] == "begun":
             rows.pop()
         rows.append(json.loads(line))
-    if done.returncode < 0 and rows and rows[-1]["status"] == "begun":
-        rows[-1] |= _ended(done.returncode)
-        return rows
-    done.check_returncode()
+    begun = rows.pop() if rows and rows[-1]["status"] == "begun" else {}
+    if done.returncode < 0:
+        rows.append(begun | _ended(done.returncode))
+    elif done.returncode > 0:
+        said = done.stderr.strip().splitlines()
+        rows.append(begun | {"status": "failed", "detail": said[-1] if said else f"exit status {done.returncode}"})
     return rows
 
 
-def _run(task: str, arguments: dict[str, Any], threads: int) -> subprocess.CompletedProcess[str]:
+def _run(
+    task: str, arguments: dict[str, Any], threads: int, stderr: int | None = None
+) -> subprocess.CompletedProcess[str]:
     environment = dict(os.environ, BISIMETRIC_THREADS=str(threads), **ONE_THREAD, **POT_WITH_NUMPY_ONLY)
     command = [sys.executable, "-m", "benchmarks.tasks", task, json.dumps(arguments)]
-    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)
 
 
 def _ended(code: int) -> dict[str, str]:

@@ -3,47 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from math import inf
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
 import bisimetric as bm
 from benchmarks import outcomes
 from benchmarks.instances import COMPILATION, WARM_UP, WARM_UP_OF_PEERS, problem
-from benchmarks.measure import limits, peak_bytes, repeated, resident_bytes, timed
-from benchmarks.outcomes import Outcome
-from benchmarks.pareto.methods import ENOUGH_ERROR, METHODS, Method, Setting
+from benchmarks.measure import limits, repeated, timed
+from benchmarks.pareto.methods import ENOUGH_ERROR, METHODS, Method
 from benchmarks.peers import Floats
 from benchmarks.tables import Row
 
-ENOUGH = 0.4  # CPU seconds of repeats, for three of them at least
-LONG = 2.0  # CPU seconds of a run that is not repeated
+ENOUGH = 0.25  # CPU seconds of repeats, for three of them at least
+LONG = 0.5  # CPU seconds of a run that is not repeated
 OURS_LONGER = 10.0  # times the limit of a peer: without our answer there is nothing to compare with
+STALLED = 0.9  # of the error at the last look: a run that is still above is not worth going on with
+
+
+class Limits(NamedTuple):
+    """CPU seconds and bytes that a run may take."""
+
+    seconds: float
+    memory: int
+
+
+class Case(NamedTuple):
+    """A seed and a discount, whether a picture shows all settings there, and which rungs of the ladder to run."""
+
+    seed: int
+    discount: float
+    every: bool
+    rungs: Sequence[int]
+
+
+class Question(NamedTuple):
+    """A problem, its distances, and whether fast runs are repeated though they are not good enough."""
+
+    problem: bm.Problem
+    truth: Floats
+    every: bool
 
 
 def runs(
-    method: str, instance: str, cases: Sequence[tuple[int, float, bool]], timeout: float, memory: int, truths: str
+    method: str, instance: str, cases: Sequence[Sequence[object]], bounds: Sequence[float], truths: str
 ) -> Iterator[Row]:
-    """For each case (seed, discount, all settings?) a row a setting, up to the first that is good enough.
+    """For each case a row for each look at a rung, up to the first that is good enough unless all are shown.
 
-    Ours comes first and leaves the distances that errors are against in the folder `truths`.
+    Cases and bounds are fields of `Case` and `Limits`. Ours comes first and leaves the distances that errors are
+    against in the folder `truths`.
     """
-    chosen = METHODS[method]
-    with limits(timeout + COMPILATION, None):
+    chosen, bound = METHODS[method], Limits(*bounds)  # type: ignore[arg-type]
+    with limits(bound.seconds + COMPILATION, None):
         for tiny in WARM_UP if method == "ours" else WARM_UP_OF_PEERS:
-            chosen.run(problem(tiny, 0.5), chosen.ladder[0])
-    limit = timeout * (OURS_LONGER if method == "ours" else 1.0)
-    for seed, discount, every in cases:
-        question = problem(instance, discount, seed)
-        truth = _truth(question, Path(truths) / f"{instance}-{seed}-{discount}.npy")
-        # What ours takes for a rough answer is only of interest where a picture shows it.
-        for setting in chosen.ladder[-1:] if method == "ours" and not every else chosen.ladder:
-            row: Row = {"seed": seed, "discount": discount, "setting": setting, "states": question.shape[0]}
-            yield row | {"status": "begun"}
-            row |= _run(chosen, question, setting, truth, every, limit, memory)
-            yield row
-            if row["status"] == "out of memory" or (reached(row) and not every):
+            next(chosen.run(problem(tiny, 0.5), chosen.ladder[0]))
+    if method == "ours":
+        bound = bound._replace(seconds=OURS_LONGER * bound.seconds)
+    for case in (Case(*fields) for fields in cases):  # type: ignore[arg-type]
+        made = problem(instance, case.discount, case.seed)
+        truth = _truth(made, Path(truths) / f"{instance}-{case.seed}-{case.discount}.npy")
+        where = {"seed": case.seed, "discount": case.discount, "states": made.shape[0]}
+        for rung in case.rungs:
+            row: Row = {}
+            for row in _looks(chosen, rung, Question(made, truth, case.every), bound):
+                yield where | row
+            if row["status"] == "out of memory" or (reached(row) and not case.every):
                 break
 
 
@@ -64,22 +92,41 @@ def _truth(question: bm.Problem, path: Path) -> Floats:
     return found
 
 
-def _run(
-    method: Method, question: bm.Problem, setting: Setting, truth: Floats, every: bool, limit: float, memory: int
-) -> Row:
-    before = resident_bytes()
-    outcome: Outcome
-    try:
-        with limits(limit, memory):
-            outcome, seconds = timed(lambda: method.run(question, setting))
-        peak = peak_bytes()
-        row: Row = {"status": "solved", "cpu": seconds["cpu"], **outcomes.error(outcome, truth)}
-    except (MemoryError, bm.errors.NotEnoughMemory):
-        return {"status": "out of memory"}
-    except (ArithmeticError, RuntimeError, Warning) as error:
-        return {"status": "failed", "detail": str(error)}
-    if (every or reached(row)) and seconds["cpu"] < LONG:
-        enough = max(ENOUGH, 2.5 * seconds["cpu"])
-        row["cpu"] = median(run["cpu"] for run in repeated(lambda: method.run(question, setting), enough)[1])
-    row |= {"bytes_before": before, "bytes_peak": peak}  # the peak since the process began
-    return row | ({"warnings": outcome.warnings} if outcome.warnings else {})
+def _looks(method: Method, rung: int, question: Question, bound: Limits) -> Iterator[Row]:
+    """A row for each look until the run is over, good enough or stalled; before each one that says it has begun."""
+    setting = method.ladder[rung]
+    running = method.run(question.problem, setting)
+    spent, before, place = 0.0, inf, 0
+    row: Row = {"rung": rung, "setting": setting}
+    while True:
+        yield row | {"status": "begun"}
+        try:
+            with limits(bound.seconds - spent, bound.memory):
+                look, seconds = timed(lambda: next(running, None))
+            if look is None:
+                return
+            spent += seconds["cpu"]
+            found: Row = {"status": "solved", "cpu": spent, **outcomes.error(look.outcome, question.truth)}
+        except (MemoryError, bm.errors.NotEnoughMemory):
+            yield row | {"status": "out of memory"}
+            return
+        except (ArithmeticError, RuntimeError, Warning, np.linalg.LinAlgError) as error:
+            yield row | {"status": "failed", "detail": str(error)}
+            return
+        if (question.every or reached(found)) and spent < LONG:
+            found["cpu"] = _again(method, rung, question.problem, place, max(ENOUGH, 2.5 * spent))
+        if look.outcome.warnings:
+            found["warnings"] = look.outcome.warnings
+        yield row | found | {"setting": look.setting}
+        if reached(found) or smallest_error(found) > STALLED * before:
+            return
+        before, place = smallest_error(found), place + 1
+
+
+def _again(method: Method, rung: int, made: bm.Problem, place: int, enough: float) -> float:
+    """The median CPU seconds of repeats up to that look."""
+
+    def work() -> object:
+        return next(islice(method.run(made, method.ladder[rung]), place, None))
+
+    return median(run["cpu"] for run in repeated(work, enough)[1])

@@ -36,6 +36,22 @@ FAMILIES = {"softmax chains": ("dense",), "4-rooms": ("paper", "classic", "rooms
 
 
 def errors(rows: Sequence[Row], timeout: float, path: Path) -> None:
+    """Time against error, written to a file if there is a panel yet."""
+    if panels_of(rows):
+        _write(draw_errors(rows, timeout), path)
+
+
+def sizes(rows: Sequence[Row], timeout: float, path: Path) -> None:
+    """Time against size, written to a file."""
+    _write(draw_sizes(rows, timeout), path)
+
+
+def _write(figure: Any, path: Path) -> None:
+    figure.savefig(path, dpi=DPI)
+    pyplot().close(figure)
+
+
+def draw_errors(rows: Sequence[Row], timeout: float) -> Any:
     """CPU seconds against the true error, a panel for each instance whose ladders were run in full."""
     plt = pyplot()
     panels = panels_of(rows)
@@ -59,8 +75,7 @@ def errors(rows: Sequence[Row], timeout: float, path: Path) -> None:
         " open: by its own distances, not by its couplings"
     )
     _legend(figure, plt, note)
-    figure.savefig(path, dpi=DPI)
-    plt.close(figure)
+    return figure
 
 
 def points_of(rows: Sequence[Row], kind: str | None) -> list[Point]:
@@ -96,14 +111,16 @@ def panels_of(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(str(row["instance"]) for row in rough))
 
 
-def sizes(rows: Sequence[Row], timeout: float, path: Path) -> None:
+def draw_sizes(rows: Sequence[Row], timeout: float) -> Any:
     """CPU seconds against states; what does not get there is open, at the upper edge."""
     plt = pyplot()
-    found = figures(rows, timeout)
+    found = figures(rows)
     states = {row["instance"]: row["states"] for row in rows if "states" in row}
-    figure, drawn = plt.subplots(1, 2, figsize=(WIDTH, 5.6), layout="constrained", sharey=True)
-    for axes, (title, family) in zip(drawn, FAMILIES.items(), strict=True):
-        instances = [name for name in states if name.split("-")[0] in family]
+    of_family = {title: [name for name in states if name.split("-")[0] in family] for title, family in FAMILIES.items()}
+    panels = {title: instances for title, instances in of_family.items() if instances}
+    shape: dict[str, Any] = {"figsize": (WIDTH, 5.6), "layout": "constrained", "sharey": True, "squeeze": False}
+    figure, drawn = plt.subplots(1, len(panels), **shape)
+    for axes, (title, instances) in zip(drawn[0], panels.items(), strict=True):
         for place, name in enumerate(METHODS):
             line = [(states[one], found[one, SHOWN, name]) for one in instances if (one, SHOWN, name) in found]
             # Side by side, since many end at the same height.
@@ -115,10 +132,13 @@ def sizes(rows: Sequence[Row], timeout: float, path: Path) -> None:
         axes.minorticks_off()
         axes.set_title(f"{title}, γ = {SHOWN}", loc="left", fontsize=11)
         axes.grid(color="0.9", linewidth=0.6)
-    drawn[0].set_ylabel(f"CPU seconds to {ENOUGH_ERROR:.0%} (bisimetric: certified {CERTIFIED:g})")
-    _legend(figure, plt, f"open, above the dashed line: not within {timeout:g} CPU seconds, or with no setting")
-    figure.savefig(path, dpi=DPI)
-    plt.close(figure)
+    drawn[0][0].set_ylabel(f"CPU seconds to {ENOUGH_ERROR:.0%} (bisimetric: certified {CERTIFIED:g})")
+    note = (
+        "median over the seeds on which it gets there, with their number if not all;"
+        f" open: not within {timeout:g} CPU seconds, or with no setting"
+    )
+    _legend(figure, plt, note)
+    return figure
 
 
 def _line(axes: Any, name: str, line: Sequence[tuple[int, Figure]], edge: float, shift: float) -> None:
@@ -128,6 +148,9 @@ def _line(axes: Any, name: str, line: Sequence[tuple[int, Figure]], edge: float,
     missed = [(shift * size, edge) for size, one in line if one.status != "reached"]
     if there:
         axes.plot(*zip(*there, strict=True), linestyle=style, zorder=3, **look)
+    for size, one in line:
+        if one.status == "reached" and one.some:
+            axes.annotate(one.some, (size, one.cpu), (5, -3), textcoords="offset points", fontsize=7, color=colour)
     if missed:
         axes.plot(*zip(*missed, strict=True), linestyle="", fillstyle="none", **look)
 

@@ -2,56 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
 from benchmarks.comparison import TITLES
 from benchmarks.pareto.ladder import reached
-from benchmarks.pareto.methods import CERTIFIED, ENOUGH_ERROR, METHODS, THIN_CORE
-from benchmarks.pareto.race import ENDED, SHOWN
+from benchmarks.pareto.methods import APPROXIMATE, CERTIFIED, ENOUGH_ERROR, METHODS, THIN_CORE
+from benchmarks.pareto.race import ENDED
 from benchmarks.tables import Row, Table, digits
 
 SMALLEST = 20  # states from which ours must be faster
-APPROXIMATE = ("ot-markov-distances", "svi-numpy", "spi-numpy")
 LEGEND = (
     "ours: bisimetric.solve, certified. PI, VI: policy and value iteration on POT's emd or on the C core below it.",
     "pyotc: average cost of chains that restart in one state; SVI, SPI: the paper's methods as plain NumPy arrays;",
-    "ot-m-d: ot-markov-distances. Median over seeds of the cheapest setting that is good enough, for approximate",
-    "methods by their distances or by the exact value of their couplings, whichever is better; the value is free.",
-    "> ended after that many seconds of CPU before any setting was good enough; † not run, since an easier case was",
-    "ended; never: no setting of the ladder is good enough.",
+    "ot-m-d: ot-markov-distances. The cheapest setting that is good enough, for approximate methods by their distances",
+    "or by the exact value of their couplings, whichever is better; the value is free. HiGHS and pyotc have one",
+    "setting: with looser tolerances HiGHS ends without an answer, and pyotc does the same work. Median over the seeds",
+    "on which it is good enough, with their number where it is not on all. > ended after that many seconds of CPU",
+    "before any setting was good enough; † not run, since an easier case was ended; never: no setting is good enough.",
 )
 
 
 class Figure(NamedTuple):
-    """What a method needs on an instance at a discount, over the seeds."""
+    """What a method needs on an instance at a discount."""
 
-    status: str  # "reached", "time-out", "never", or how it failed
-    cpu: float  # seconds, the median; a lower bound after a time-out
-    factors: dict[int, float]  # times ours, by seed, where it was good enough
-    memory: float  # bytes
+    status: str  # "reached" if it was good enough on a seed; "time-out", "never" or how it failed
+    seconds: dict[int, float]  # CPU, by seed, where it was good enough
+    factors: dict[int, float]  # times ours, by seed, where both were good enough
+    seeds: int  # of the instance
     run: bool
 
     @property
-    def factor(self) -> float:
+    def cpu(self) -> float:
         """The median over the seeds on which it was good enough."""
+        return median(self.seconds.values())
+
+    @property
+    def factor(self) -> float:
+        """The median over the seeds on which both were good enough."""
         return median(self.factors.values())
+
+    @property
+    def some(self) -> str:
+        """On how many seeds it was good enough, if not on all."""
+        return "" if len(self.seconds) == self.seeds else f"{len(self.seconds)} of {self.seeds}"
 
 
 Key = tuple[str, float, str]  # instance, discount, method
 
 
-def figures(rows: Sequence[Row], timeout: float) -> dict[Key, Figure]:
+def figures(rows: Sequence[Row]) -> dict[Key, Figure]:
     """All of them, in the order of the rows."""
     grouped: dict[Key, list[Row]] = {}
     for row in rows:
         grouped.setdefault((row["instance"], row["discount"], row["method"]), []).append(row)
     ours = {key[:2]: certified(mine) for key, mine in grouped.items() if key[2] == "ours"}
-    return {
-        key: _of_ours(mine) if key[2] == "ours" else _of_peer(mine, ours[key[:2]], timeout)
-        for key, mine in grouped.items()
-    }
+    seeds = {key[0]: len({row["seed"] for row in rows if row["instance"] == key[0]}) for key in grouped}
+    return {key: _figure(mine, ours.get(key[:2], {}), seeds[key[0]]) for key, mine in grouped.items()}
 
 
 def certified(rows: Sequence[Row]) -> dict[int, float]:
@@ -61,80 +69,73 @@ def certified(rows: Sequence[Row]) -> dict[int, float]:
     return {seed: median(row["cpu"] for row in mine if row["seed"] == seed) for seed in seeds}
 
 
-def _of_ours(rows: Sequence[Row]) -> Figure:
-    seconds = certified(rows)
-    return Figure("reached", median(seconds.values()), dict.fromkeys(seconds, 1.0), _memory(rows), True)
+def _figure(rows: Sequence[Row], ours: dict[int, float], seeds: int) -> Figure:
+    if rows[0]["method"] == "ours":
+        seconds = ours
+    else:
+        good = [row for row in rows if reached(row)]
+        seconds = {
+            seed: min(row["cpu"] for row in good if row["seed"] == seed) for seed in {row["seed"] for row in good}
+        }
+    factors = {seed: cpu / ours[seed] for seed, cpu in sorted(seconds.items()) if seed in ours}
+    if seconds:
+        return Figure("reached", seconds, factors, seeds, True)
+    return Figure(*_why([row for row in rows if row["seed"] == rows[0]["seed"]], seeds))
 
 
-def _of_peer(rows: Sequence[Row], ours: dict[int, float], timeout: float) -> Figure:
-    if "not_run_because_of" in rows[0]:
-        return Figure("time-out", timeout, {}, 0.0, False)
-    seconds, factors, status = [], {}, "reached"
-    for seed in dict.fromkeys(row["seed"] for row in rows):
-        mine = [row for row in rows if row["seed"] == seed]
-        good = [row["cpu"] for row in mine if reached(row)]
-        seconds.append(min(good, default=timeout))
-        if good:
-            factors[seed] = seconds[-1] / ours[seed]
-        else:
-            status = _why(mine)
-    return Figure(status, median(seconds), factors, _memory([row for row in rows if reached(row)]), True)
-
-
-def _why(rows: Sequence[Row]) -> str:
-    """What became of a ladder without a setting that is good enough."""
-    last = str(rows[-1]["status"])
-    if last in (*ENDED, "interrupted") or all(row["status"] == "failed" for row in rows):
-        return last
-    return "never"
-
-
-def _memory(rows: Sequence[Row]) -> float:
-    return float(max((row["bytes_peak"] - row["bytes_before"] for row in rows), default=0))
+def _why(rows: Sequence[Row], seeds: int) -> tuple[str, dict[int, float], dict[int, float], int, bool]:
+    """What became of a ladder without a setting that is good enough, and whether that was seen or concluded."""
+    stopped = [row for row in rows if row["status"] in (*ENDED, "interrupted")]
+    for row in sorted(stopped, key=lambda row: "not_run_because_of" in row):
+        return str(row["status"]), {}, {}, seeds, "not_run_because_of" not in row
+    return "failed" if all(row["status"] == "failed" for row in rows) else "never", {}, {}, seeds, True
 
 
 def tables(rows: Sequence[Row], timeout: float) -> Iterator[Table]:
-    """The fastest peers, each peer by itself, seconds by discount, errors of the approximate ones, and memory."""
-    found = figures(rows, timeout)
+    """The fastest peers, each peer by itself, seconds by discount, and errors of the approximate ones."""
+    found = figures(rows)
     states = {row["instance"]: row["states"] for row in rows if "states" in row}
     yield fastest(found)
-    yield by_peer({key: figure for key, figure in found.items() if states[key[0]] >= SMALLEST})
+    yield by_peer({key: figure for key, figure in found.items() if states.get(key[0], 0) >= SMALLEST})
     discounts = sorted({key[1] for key in found})
     for discount in discounts:
         title = f"CPU seconds to a true error of {ENOUGH_ERROR:.0%} (ours: certified {CERTIFIED:g}), γ = {discount}"
-        yield _grid(title, found, discount, _seconds, LEGEND if discount == discounts[-1] else ())
+        yield _grid(title, found, discount, timeout)._replace(notes=LEGEND if discount == discounts[-1] else ())
     yield smallest_errors(rows)
-    shown = SHOWN if SHOWN in discounts else discounts[-1]
-    title = f"Peak memory in MB above the process before the run, γ = {shown}"
-    yield _grid(title, found, shown, lambda one: f"{one.memory / 1e6:.0f}" if one.status == "reached" else "", ())
 
 
 def fastest(found: dict[Key, Figure]) -> Table:
-    """On each instance at each discount, the peer that needs least and the best one on the thin C core."""
-    body = []
-    for instance, discount, _ in (key for key in found if key[2] == "ours"):
+    """On each instance at each discount, the peer that needs least and the best one on the thin C core.
+
+    Those that are good enough on more seeds come first; the smallest factor is that of any peer on any seed.
+    """
+    body, without = [], []
+    for instance, discount in dict.fromkeys(key[:2] for key in found):
+        mine = found.get((instance, discount, "ours"))
+        if mine is None or mine.some:
+            without.append(f"No certified answer of ours on all seeds: {TITLES[instance]}, γ = {discount:g}.")
+        if mine is None or not mine.seconds:
+            continue
         peers = _finished(found, instance, discount)
-        line = [TITLES[instance], f"{discount:g}", digits(found[instance, discount, "ours"].cpu)]
+        line = [TITLES[instance], f"{discount:g}", _cell(mine)]
         if not peers:
             body.append([*line, "none", "", "", "", ""])
             continue
-        best = min(peers, key=lambda name: peers[name].factor)
-        core = min((peers[name].factor for name in THIN_CORE if name in peers), default=None)
-        one = peers[best]
-        factors = f"{digits(one.factor)}×", f"{digits(min(one.factors.values()))}×"
-        thin = f"{digits(core)}×" if core else ""
-        body.append([*line, METHODS[best].label, digits(one.cpu), *factors, thin])
-    head = [
-        "",
-        "γ",
-        f"ours, {CERTIFIED:g}",
-        "fastest peer",
-        f"its {ENOUGH_ERROR:.0%}",
-        "factor",
-        "worst seed",
-        "C core",
-    ]
-    return Table(f"The fastest peer to {ENOUGH_ERROR:.0%} against ours certified to {CERTIFIED:g}", head, body)
+        best = min(peers, key=lambda name: (-len(peers[name].factors), peers[name].factor))
+        core = _best_by_seed([peers[name] for name in THIN_CORE if name in peers])
+        smallest = min(_best_by_seed(list(peers.values())).values())
+        thin = f"{digits(median(core.values()))}×" if core else ""
+        factors = f"{digits(peers[best].factor)}×", f"{digits(smallest)}×", thin
+        body.append([*line, METHODS[best].label, _cell(peers[best]), *factors])
+    head = ["", "γ", f"ours, {CERTIFIED:g}", "fastest peer", f"its {ENOUGH_ERROR:.0%}", "factor", "smallest", "C core"]
+    notes = ("Factor: the median over seeds; smallest: of any peer on any seed; C core: its best method, by seed.",)
+    title = f"The fastest peer to {ENOUGH_ERROR:.0%} against ours certified to {CERTIFIED:g}"
+    return Table(title, head, body, (*notes, *without))
+
+
+def _best_by_seed(peers: Sequence[Figure]) -> dict[int, float]:
+    seeds = sorted({seed for one in peers for seed in one.factors})
+    return {seed: min(one.factors[seed] for one in peers if seed in one.factors) for seed in seeds}
 
 
 def _finished(found: dict[Key, Figure], instance: str, discount: float) -> dict[str, Figure]:
@@ -177,23 +178,26 @@ def _peer_line(label: str, members: Sequence[str], found: dict[Key, Figure]) -> 
     return [*line, str(faster), f"{factors[worst]:.2f}×", where, *spread]
 
 
-def _seconds(figure: Figure) -> str:
-    if figure.status == "time-out":
-        return f"> {digits(figure.cpu)}{'' if figure.run else ' †'}"
-    return digits(figure.cpu) if figure.status == "reached" else figure.status
+def _cell(figure: Figure) -> str:
+    return digits(figure.cpu) + (f" ({figure.some})" if figure.some else "")
 
 
-def _grid(
-    title: str, found: dict[Key, Figure], discount: float, cell: Callable[[Figure], str], notes: Sequence[str]
-) -> Table:
+def _seconds(figure: Figure, timeout: float) -> str:
+    if figure.status == "reached":
+        return _cell(figure)
+    why = f"> {digits(timeout)}" if figure.status == "time-out" else figure.status
+    return why if figure.run else f"{why} †"
+
+
+def _grid(title: str, found: dict[Key, Figure], discount: float, timeout: float) -> Table:
     """Instances by methods."""
     instances = dict.fromkeys(key[0] for key in found if key[1] == discount)
     names = [name for name in METHODS if any(key[2] == name for key in found)]
     body = []
     for instance in instances:
         mine = [found.get((instance, discount, name)) for name in names]
-        body.append([TITLES[instance], *(cell(one) if one else "" for one in mine)])
-    return Table(title, ["", *(METHODS[name].label for name in names)], body, notes)
+        body.append([TITLES[instance], *(_seconds(one, timeout) if one else "" for one in mine)])
+    return Table(title, ["", *(METHODS[name].label for name in names)], body)
 
 
 def smallest_errors(rows: Sequence[Row]) -> Table:

@@ -1,17 +1,20 @@
-"""The race of ladders: every peer is right within its claim, nothing is run in vain, tables and pictures are honest."""
+"""The race of ladders: every peer is right within its claim, nothing is run in vain, nothing measured is lost."""
 
 from __future__ import annotations
 
-from math import inf
+import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from benchmarks.pareto import ladder, methods, pictures, race, tables
+from benchmarks.__main__ import main
+from benchmarks.pareto import ladder, methods, pictures, race
 
 import bisimetric as bm
 from benchmarks import approximate, instances, measure, outcomes, restarts
 
-LIMITS = {"timeout": 60.0, "memory": 8 * 10**9}
+BOUNDS = ladder.Limits(60.0, 8 * 10**9)
 
 
 def question(name: str, discount: float = 0.8):
@@ -45,8 +48,10 @@ def test_both_errors():
 def test_numpy_rounds(method, name):
     """More rounds of the paper's methods lead to a better policy, never below the distances."""
     made, truth = question(name)
-    run = approximate.numpy_rounds(method)
-    few, many = (run(made, {"rounds": rounds, "step": 1.0}).of_policy() for rounds in (5, 500))
+    run = approximate.numpy_rounds(method, (5, 500))
+    looks = list(run(made, {"step": 1.0}))
+    assert [look.setting for look in looks] == [{"step": 1.0, "rounds": rounds} for rounds in (5, 500)]
+    few, many = (look.outcome.of_policy() for look in looks)
     assert (many >= truth - 1e-9).all()
     assert np.abs(many - truth).max() < min(0.05 * truth.max(), 0.5 * np.abs(few - truth).max())
 
@@ -54,7 +59,29 @@ def test_numpy_rounds(method, name):
 def test_numpy_overflow():
     """A step for which plain arrays are not made is an error, not an answer."""
     with pytest.raises(ArithmeticError):
-        approximate.numpy_rounds("svi")(question("dense-5")[0], {"rounds": 50, "step": 1e4})
+        list(approximate.numpy_rounds("svi")(question("dense-5")[0], {"step": 1e4}))
+
+
+def test_a_look_is_what_fewer_rounds_give():
+    """The couplings handed out on the way are not touched by later rounds."""
+    made, _ = question("dense-4")
+    setting = {"step": 0.3}
+    on_the_way, _ = approximate.numpy_rounds("svi", (5, 50))(made, setting)
+    by_itself = next(approximate.numpy_rounds("svi", (5,))(made, setting))
+    np.testing.assert_array_equal(on_the_way.outcome.of_policy(), by_itself.outcome.of_policy())
+
+
+def test_the_paper_s_methods_can_be_good_enough(tmp_path):
+    """A constant step stalls at a bias; the ladder has one that is small enough, and leaves a stalled one early."""
+    cases = [(0, 0.75, False, range(len(methods.STEPS)))]
+    rows = [row for row in ladder.runs("svi-numpy", "dense-5", cases, BOUNDS, str(tmp_path)) if "policy_error" in row]
+    assert ladder.reached(rows[-1])
+    assert not any(ladder.reached(row) for row in rows[:-1])
+    by_step = {step: [row["setting"]["rounds"] for row in rows if row["setting"]["step"] == step] for step in (10, 3)}
+    assert by_step[10] == [15, 50]
+    assert max(by_step[3]) < max(approximate.LOOKS)
+    first = [row["cpu"] for row in rows if row["setting"]["step"] == 10]
+    assert first == sorted(first)
 
 
 @pytest.mark.parametrize("name", ["dense-5", "rooms-2"])
@@ -117,151 +144,172 @@ def _smallest_average(source, target, cost) -> float:
 
 def test_ladders_are_run_to_the_first_that_is_good_enough(tmp_path, monkeypatch):
     """Or to the end where a picture needs all; ours leaves the distances for the others."""
-    short = methods.METHODS["svi-numpy"]._replace(ladder=methods.ROUNDS[:4])
-    monkeypatch.setitem(methods.METHODS, "svi-numpy", short)
     monkeypatch.setattr(ladder, "LONG", 0.0)
-    cases = [(0, 0.3, False), (0, 0.5, True)]
-    where = {"instance": "dense-4", "truths": str(tmp_path), **LIMITS}
+    study = race.Study((), (0.3, race.SHOWN), ("dense-4",))
+    where = {"instance": "dense-4", "truths": str(tmp_path), "bounds": BOUNDS}
+    cases = race.cases_of(study, "dense-4", 1, "ours")
     ours = measure.rows_of_fresh_process("pareto", {"method": "ours", "cases": cases, **where})
     assert [row["setting"]["tol"] for row in ours] == [1e-6, 0.1, 0.01, 1e-4, 1e-6]
     assert len(list(tmp_path.iterdir())) == 2
-    rows = list(ladder.runs("svi-numpy", cases=cases, **where))
+    monkeypatch.setitem(methods.METHODS, "svi-numpy", methods.METHODS["svi-numpy"]._replace(ladder=methods.STEPS[:4]))
+    rows = list(ladder.runs("svi-numpy", cases=race.cases_of(study, "dense-4", 1, "svi-numpy"), **where))
     assert [row["status"] for row in rows[:2]] == ["begun", "solved"]
     done = [row for row in rows if row["status"] != "begun"]
     first = [row for row in done if row["discount"] == 0.3]
     assert [ladder.reached(row) for row in first] == [False] * (len(first) - 1) + [True]
-    assert [row["setting"] for row in done if row["discount"] == 0.5] == short.ladder
+    assert {row["rung"] for row in done if row["discount"] == race.SHOWN} == {0, 1, 2, 3}
     assert all(row["policy_error"] > 0.0 for row in done if row["status"] == "solved")
 
 
 def test_a_ladder_that_is_ended(tmp_path):
     """The row of the run under way says so, those before are kept."""
-    cases = [(0, 0.8, False), (0, 0.9, False)]
-    task = {"method": "svi-numpy", "instance": "dense-12", "cases": cases, "truths": str(tmp_path)}
-    rows = measure.rows_of_fresh_process("pareto", task | LIMITS | {"timeout": 1.0})
+    cases = [(0, 0.99, False, [5]), (0, 0.999, False, [5])]
+    task = {"method": "svi-numpy", "instance": "dense-14", "cases": cases, "truths": str(tmp_path)}
+    rows = measure.rows_of_fresh_process("pareto", task | {"bounds": (1.0, BOUNDS.memory)})
     assert rows[-1]["status"] == "time-out"
+    assert rows[-1]["setting"] == methods.STEPS[5]
     assert all(row["status"] == "solved" for row in rows[:-1])
-    assert race.first_ended(rows) == rows[-1]["discount"]
+    (end,) = race.ends("svi-numpy", "dense-14", rows)
+    assert end == ("dense-14", 0, 0.99, 5, "time-out")
 
 
-def test_what_must_be_slower_is_not_run(monkeypatch):
-    """After an ended ladder: larger problems, larger discounts, and methods that do the same with more work."""
-    asked = []
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_process_that_fails(monkeypatch, begun):
+    """Its last words become a row, with or without a run that had begun."""
+    said = '{"rung": 0, "status": "solved"}\n{"rung": 1, "status": "begun"}\n' if begun else ""
+    done = subprocess.CompletedProcess([], 1, said, "Traceback\nLinAlgError: Singular matrix\n")
+    monkeypatch.setattr(measure, "_run", lambda *_, **__: done)
+    rows = measure.rows_of_fresh_process("pareto", {})
+    failed = {"status": "failed", "detail": "LinAlgError: Singular matrix"}
+    assert rows == ([{"rung": 0, "status": "solved"}, {"rung": 1} | failed] if begun else [failed])
 
-    def pretend(task, arguments):
+
+class Pretended:
+    """Processes that answer at once: what happens, by method, instance, discount, seed and rung."""
+
+    def __init__(self, monkeypatch, happens):
+        self.asked = []
+        self._happens = happens
+        monkeypatch.setattr(race, "rows_of_fresh_process", self._rows)
+
+    def _rows(self, task, arguments):
         method, instance = arguments["method"], arguments["instance"]
-        asked.append((method, instance, [case[1] for case in arguments["cases"]]))
         rows = []
-        for seed, discount, _ in arguments["cases"]:
-            late = (method, instance, discount) == ("vi-core-macqueen", "dense-10", 0.9)
-            status = {"status": "time-out"} if late else {"status": "solved", "cpu": 1.0, "error": 0.0}
-            rows.append({"seed": seed, "discount": discount, "setting": {"tol": 1e-6}, "states": 10, **status})
-            if late:
-                break
+        for case in arguments["cases"]:
+            for rung in case.rungs:
+                self.asked.append((method, instance, case.discount, case.seed, rung))
+                status = self._happens(*self.asked[-1])
+                where = {"seed": case.seed, "discount": case.discount, "rung": rung, "states": 10}
+                setting = methods.METHODS[method].ladder[rung]
+                found = {"status": "solved", "cpu": 1.0, "error": 0.5 if status == "rough" else 0.0}
+                if status not in ("good", "rough"):
+                    return [*rows, where | {"setting": setting, "status": status}]
+                rows.append(where | {"setting": setting} | found)
+                if status == "good" and not case.every:
+                    break
         return rows
 
-    monkeypatch.setattr(race, "rows_of_fresh_process", pretend)
-    study = race.Study((("dense-10", "dense-20"), ("paper-40",)), (0.75, 0.9, 0.95), ())
-    rows = race.measure(study, 1, 60.0, lambda line: None)
-    assert ("vi-core-macqueen", "dense-20", [0.75]) in asked
-    assert ("vi-emd2-macqueen", "dense-10", [0.75]) in asked
-    assert ("vi-core-macqueen", "paper-40", [0.75, 0.9, 0.95]) in asked
-    assert ("pi-core-lu", "dense-20", [0.75, 0.9, 0.95]) in asked
+    def race(self, study, seeds=1):
+        return [row for rows in race.measure(study, seeds, 60.0, lambda line: None) for row in rows]
+
+
+@pytest.mark.parametrize("status", ["time-out", "out of memory", "crashed"])
+def test_what_must_be_slower_is_not_run(monkeypatch, status):
+    """After an ended ladder: larger problems, larger discounts, and methods that do the same with more work."""
+    late = ("vi-core-macqueen", "dense-10", 0.9)
+    pretended = Pretended(monkeypatch, lambda *case: status if case[:3] == late else "good")
+    rows = pretended.race(race.Study((("dense-10", "dense-20"), ("paper-40",)), (0.75, 0.9, 0.95), ()), seeds=2)
+
+    def discounts(method, instance):
+        return sorted({case[2] for case in pretended.asked if case[:2] == (method, instance)})
+
+    assert discounts("vi-core-macqueen", "dense-20") == [0.75]
+    assert discounts("vi-emd2-macqueen", "dense-10") == [0.75]
+    assert discounts("vi-core-macqueen", "paper-40") == [0.75, 0.9, 0.95]
+    assert discounts("pi-core-lu", "dense-20") == [0.75, 0.9, 0.95]
     marked = {(row["method"], row["instance"], row["discount"]) for row in rows if "not_run_because_of" in row}
     assert ("vi-core-macqueen", "dense-10", 0.95) in marked
     assert ("vi-core-macqueen", "dense-20", 0.9) in marked
     assert not any(instance == "paper-40" for _, instance, _ in marked)
+    assert {row["status"] for row in rows if "not_run_because_of" in row} == {status}
+
+
+def test_cheap_settings_of_an_approximate_method_are_still_run(monkeypatch):
+    """Where a fine one was ended; what is left out makes that case unfinished, not hopeless."""
+    regs = len(methods.REGS)
+
+    def happens(method, instance, discount, seed, rung):
+        if method != "ot-markov-distances":
+            return "good"
+        return "time-out" if methods.REGULARISATIONS[rung]["reg"] < 1e-3 else "rough"
+
+    pretended = Pretended(monkeypatch, happens)
+    rows = pretended.race(race.Study((("dense-10", "dense-20"),), (0.75, 0.9), ()))
+    asked = [case[1:] for case in pretended.asked if case[0] == "ot-markov-distances"]
+    assert [case[-1] for case in asked[: 2 * regs - 3]] == [*range(6), *range(regs, 2 * regs - 2)]
+    rungs = [case[-1] for case in asked if case[:2] == ("dense-20", 0.9)]
+    assert rungs == [*range(5), *range(regs, regs + 5)]
+    last = [row for row in rows if (row["method"], row["instance"]) == ("ot-markov-distances", "dense-20")][-1]
+    assert (last["status"], last["not_run_because_of"]) == ("time-out", "dense-10")
+
+
+def test_other_seeds(monkeypatch):
+    """They are run after one of them was ended, unless it was the first; each case is accounted for."""
+
+    def happens(method, instance, discount, seed, rung):
+        late = {("pi-core-lu", 1), ("vi-core-macqueen", 0)}
+        return "time-out" if (method, seed) in late else "good"
+
+    pretended = Pretended(monkeypatch, happens)
+    rows = pretended.race(race.Study((("dense-10",),), (0.75, 0.9), ()), seeds=3)
+    assert [case[2:4] for case in pretended.asked if case[0] == "pi-core-lu"] == [(0.75, 0), (0.75, 1), (0.75, 2)]
+    assert [case[2:4] for case in pretended.asked if case[0] == "vi-core-macqueen"] == [(0.75, 0)]
+    for method in ("pi-core-lu", "vi-core-macqueen"):
+        assert len({(row["seed"], row["discount"]) for row in rows if row["method"] == method}) == 6
 
 
 def test_a_late_fine_setting_ends_nothing(monkeypatch):
     """Where a rougher setting was good enough, the other cases are still run, in another process."""
-    asked = []
-
-    def pretend(task, arguments):
-        asked.append(len(arguments["cases"]))
-        seed, discount, _ = arguments["cases"][0]
-        case = {"seed": seed, "discount": discount, "setting": {"tol": 1e-6}, "states": 10}
-        return [case | {"status": "solved", "cpu": 1.0, "error": 0.0}, case | {"status": "time-out"}]
-
-    monkeypatch.setattr(race, "rows_of_fresh_process", pretend)
-    rows = race._ladders("vi-emd2", "dense-10", [(0, 0.75, True), (0, 0.9, True)], {})
-    assert asked == [2, 1]
-    assert len(rows) == 4
-    assert race.first_ended(rows) == inf
+    pretended = Pretended(monkeypatch, lambda *case: "time-out" if case[-1] == 2 else "good")
+    monkeypatch.setattr(race, "SHOWN", 0.75)
+    rows = pretended.race(race.Study((("dense-10",),), (0.75, 0.9), ("dense-10",)))
+    assert [case[2:] for case in pretended.asked if case[0] == "vi-emd2"] == [
+        (0.75, 0, 0), (0.75, 0, 1), (0.75, 0, 2), (0.9, 0, 0),
+    ]  # fmt: skip
+    assert not any("not_run_because_of" in row for row in rows if row["method"] == "vi-emd2")
 
 
-def row(method: str, cpu: float, instance: str = "dense-20", **more: object) -> dict[str, object]:
-    """A result as the race stores it."""
-    made = {"instance": instance, "seed": 0, "discount": 0.95, "method": method, "setting": {"tol": 1e-6}, "cpu": cpu}
-    size = {"states": int(instance.split("-")[1]), "bytes_before": 10**6, "bytes_peak": 3 * 10**6}
-    return {**made, **size, "status": "solved", "error": 0.0, **more}
-
-
-def stored() -> list[dict[str, object]]:
-    """Results of a race in which everything happens."""
-    late = {"instance": "dense-20", "seed": 0, "discount": 0.95, "status": "time-out", "setting": {"tol": 1.0}}
-    return [
-        row("ours", 0.02),
-        row("ours", 0.04),
-        row("ours", 0.01, setting={"tol": 0.1}, error=0.05),
-        row("ours", 1.0, seed=1),
-        row("pi-core-lu", 0.3, setting={"tol": 0.1}, error=0.05),
-        row("pi-core-lu", 0.6, setting={"tol": 0.01}, error=0.005),
-        row("pi-core-lu", 0.9),
-        row("pi-core-lu", 0.5, seed=1),
-        row("vi-emd2", 3.0),
-        row("svi-numpy", 2.0, setting={"rounds": 50, "step": 1.0}, policy_error=0.2, error=0.3),
-        late | {"method": "highs-ipm"},
-        late | {"method": "pyotc", "not_run_because_of": "dense-10"},
-        row("ours", 0.1, instance="paper-40"),
-        row("ours", 0.1, instance="paper-40", setting={"tol": 0.1}),
-        row("pi-core-lu", 1.0, instance="paper-40"),
-        row("ot-markov-distances", 0.5, "paper-40", setting={"reg": 0.1}, error=0.4, policy_error=0.009),
+def test_a_method_that_is_not_there(monkeypatch):
+    """Costs its own rows, not the race."""
+    why = {"status": "failed", "detail": "ModuleNotFoundError: No module named 'ot'"}
+    monkeypatch.setattr(race, "rows_of_fresh_process", lambda task, arguments: [why.copy()])
+    (rows,) = race.measure(race.Study((("dense-10",),), (0.75, 0.9), ()), 1, 60.0, lambda line: None)
+    mine = [row for row in rows if row["method"] == "pi-emd-lu"]
+    assert [(row["discount"], row["status"], row["detail"]) for row in mine] == [
+        (discount, "failed", why["detail"]) for discount in (0.75, 0.9)
     ]
 
 
-def test_the_cheapest_setting_counts():
-    """By seed, against the median of our certified runs; a single loss shows."""
-    found = tables.figures(stored(), 10.0)
-    ours, core = found["dense-20", 0.95, "ours"], found["dense-20", 0.95, "pi-core-lu"]
-    assert ours.cpu == pytest.approx(0.515)
-    assert core.factors == pytest.approx({0: 20.0, 1: 0.5})
-    assert core.memory == 2 * 10**6
-    assert found["dense-20", 0.95, "svi-numpy"].status == "never"
-    assert found["paper-40", 0.95, "ot-markov-distances"].factors == pytest.approx({0: 5.0})
+def test_an_interrupted_race_keeps_what_it_has(tmp_path, monkeypatch):
+    """The file is written after each instance."""
 
+    def stops(*_):
+        yield [{"status": "solved"}]
+        raise KeyboardInterrupt
 
-def test_tables():
-    """Who is fastest, how often ours is, what was ended, not run or never good enough, and both kinds of errors."""
-    rows = stored()
-    best, by_peer, seconds, errors, memory = tables.tables(rows, 10.0)
-    assert best.body[0] == ["softmax n=20", "0.95", "0.52", "PI core LU", "0.55", "10×", "0.5×", "10×"]
-    assert best.body[1][3:] == ["ot-m-d", "0.5", "5×", "5×", "10×"]
-    lines = {line[0]: list(line[1:]) for line in by_peer.body}
-    assert lines["PI core LU"] == ["3", "3", "2", "0.50×", "softmax n=20, γ = 0.95", "10×", "20×"]
-    assert lines["any peer, best"] == ["3", "3", "2", "0.50×", "softmax n=20, γ = 0.95", "5×", "20×"]
-    assert lines["HiGHS"] == ["3", "0", "", "", "", "", ""]
-    cells = dict(zip(seconds.head, seconds.body[0], strict=True))
-    assert (cells["HiGHS"], cells["pyotc"], cells["SVI NumPy"]) == ("> 10", "> 10 †", "never")
-    assert dict(zip(errors.head, errors.body[1], strict=True))["ot-m-d, couplings"] == "0.9%"
-    assert dict(zip(memory.head, memory.body[0], strict=True))["PI core LU"] == "2"
-
-
-def test_pictures(tmp_path):
-    """Both are drawn from stored rows; panels are the instances of which ours has more than one setting."""
-    pytest.importorskip("matplotlib")
-    rows = stored()
-    assert pictures.panels_of(rows) == ["dense-20", "paper-40"]
-    own = [one for one in rows if one["method"] == "ours" and one["seed"] == 0 and one["instance"] == "dense-20"]
-    assert pictures.points_of(own, None) == [(pytest.approx(0.03), pictures.FLOOR), (0.01, 0.05)]
-    for draw in (pictures.errors, pictures.sizes):
-        draw(rows, 10.0, tmp_path / "picture.png")
-        assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    monkeypatch.setattr(race, "measure", stops)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "pareto", "--quick", "--results", str(tmp_path)])
+    with pytest.raises(KeyboardInterrupt):
+        main()
+    assert [path.name for path in tmp_path.iterdir()] == ["pareto.json"]
+    assert json.loads((tmp_path / "pareto.json").read_text())["rows"] == [{"status": "solved"}]
 
 
 def test_ladders_go_from_rough_to_fine():
     """Every method has settings of its own kind, the last of ours is the certified one."""
     assert methods.METHODS["ours"].ladder[-1] == {"tol": methods.CERTIFIED}
     assert [setting["tol"] for setting in methods.GAPS] == sorted((s["tol"] for s in methods.GAPS), reverse=True)
-    assert methods.ROUNDS[0] == {"rounds": 50, "step": 1.0}
+    for ladder_of in (methods.GAPS, methods.STEPS, methods.REGULARISATIONS):
+        assert not any(methods.slower(one, fine) for k, fine in enumerate(ladder_of) for one in ladder_of[:k])
+        assert all(methods.slower(one, one) for one in ladder_of)
     assert set(pictures.LOOKS) == set(methods.METHODS)
