@@ -264,6 +264,7 @@ def test_other_seeds(monkeypatch):
     rows = pretended.race(race.Study((("dense-10",),), (0.75, 0.9), ()), seeds=3)
     assert [case[2:4] for case in pretended.asked if case[0] == "pi-core-lu"] == [(0.75, 0), (0.75, 1), (0.75, 2)]
     assert [case[2:4] for case in pretended.asked if case[0] == "vi-core-macqueen"] == [(0.75, 0)]
+    assert {case[3] for case in pretended.asked if case[0] in methods.APPROXIMATE} == {0}
     for method in ("pi-core-lu", "vi-core-macqueen"):
         assert len({(row["seed"], row["discount"]) for row in rows if row["method"] == method}) == 6
 

@@ -26,6 +26,7 @@ def stored() -> list[dict[str, object]]:
         row("pi-core-lu", 0.9),
         row("pi-core-lu", 0.5, seed=1),
         row("vi-emd2", 3.0),
+        late | {"method": "vi-emd2", "seed": 1},
         row("svi-numpy", 2.0, setting={"rounds": 50, "step": 1.0}, policy_error=0.2, error=0.3),
         late | {"method": "highs-ipm"},
         late | {"method": "pyotc", "not_run_because_of": "dense-10"},
@@ -55,7 +56,7 @@ def test_tables():
     lines = {line[0]: list(line[1:]) for line in by_peer.body}
     assert lines["PI core LU"] == ["3", "3", "2", "0.50×", "softmax n=20, γ = 0.95", "10×", "20×"]
     assert lines["any peer, best"] == ["3", "3", "2", "0.50×", "softmax n=20, γ = 0.95", "5×", "20×"]
-    assert lines["HiGHS"] == ["3", "0", "", "", "", "", ""]
+    assert lines["HiGHS"] == ["1", "0", "", "", "", "", ""]
     cells = dict(zip(seconds.head, seconds.body[0], strict=True))
     assert (cells["HiGHS"], cells["pyotc"], cells["SVI NumPy"]) == ("> 10", "> 10 †", "never")
     assert dict(zip(errors.head, errors.body[1], strict=True))["ot-m-d, couplings"] == "0.9%"
