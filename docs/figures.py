@@ -9,9 +9,8 @@ import bisimetric as bm
 
 def main() -> None:
     """Two 4-rooms chains, and how far each state of the second is from the first's start."""
-    figure = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95).plot()
-    for axes, title in zip(figure.axes, ("source: p1", "target: p0"), strict=False):
-        axes.set_title(title, loc="left", fontsize="medium")
+    solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)
+    figure = bm.plot.distances(solution, names=("p1", "p0"))
     bm.plot.save(figure, Path(__file__).parent / "images" / "four_rooms.png")
 
 

@@ -40,7 +40,9 @@ class _Named:
 def _reward_gap(source: MarkovChain, target: MarkovChain) -> Floats:
     for role, chain in (("source", source), ("target", target)):
         if chain.reward is None:
-            raise InvalidProblem(f"the {role} chain has no reward; give it one, or another cost")
+            raise InvalidProblem(
+                f"the {role} chain has no reward; give it one, or another cost: label_mismatch (--cost labels), say"
+            )
     assert source.reward is not None
     assert target.reward is not None
     with np.errstate(over="ignore"):

@@ -98,3 +98,9 @@ def test_the_largest_numbers_are_drawn():
     curve = {"a": ([1, 1e100], [1e-300, 1e100])}
     for log in [(False, False), (True, True)]:
         assert pixels(bm.plot.convergence(curve, log=log, exact=1e100)).std() > 0
+
+
+def test_zero_on_a_logarithmic_axis_leaves_a_gap():
+    """A curve that touches zero has no line down to the edge of the picture."""
+    (drawn,) = bm.plot.convergence({"touches": ([1, 10, 100], [0.0, 2.5, 1.1])}, log=(True, True)).axes
+    assert (drawn.xaxis.get_transform()._clip, drawn.yaxis.get_transform()._clip) == (False, False)

@@ -203,3 +203,27 @@ def test_bad_options(options, words):
     """The number of dimensions and the seed are checked."""
     with pytest.raises(InvalidOption, match=words):
         bm.plot.embed([[0]], **options)
+
+
+def test_names_stand_beside_points_and_do_not_hide_one_another():
+    """One text a point; points in one place have their names one below the other; `$` is only a sign."""
+    matrix = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    figure = bm.plot.mds(matrix, names=["$a$", "b", "c"])
+    (drawn,) = figure.axes
+    texts = {text.get_text(): text for text in drawn.texts}
+    assert set(texts) == {"$a$", "b", "c"}
+    figure.canvas.draw()
+    boxes = [texts[name].get_window_extent() for name in ("$a$", "b")]
+    assert not boxes[0].overlaps(boxes[1])
+    with pytest.raises(InvalidOption, match="names has 2 entries"):
+        bm.plot.mds(matrix, names=["a", "b"])
+
+
+def test_a_flat_third_coordinate_has_one_colour():
+    """Colours span at least a quarter of the positions' range, so that what hardly varies looks alike."""
+    points = np.random.default_rng(0).random((6, 2))
+    matrix = np.linalg.norm(points[:, None] - points, axis=2)
+    (drawn,) = bm.plot.mds(matrix).axes
+    (bar,) = drawn.child_axes
+    low, high = bar.get_ylim()
+    assert high - low > 0.2 * np.ptp(points[:, 0])

@@ -128,7 +128,11 @@ def distance(
     ] = "policy-iteration",
     tol: Annotated[
         float | None,
-        typer.Option(metavar="T", help="Relative gap to reach; by default the solver's own, if it gets there."),
+        typer.Option(
+            metavar="T",
+            help="Gap to reach, max(upper - lower) over all pairs of states, relative to the largest upper bound; "
+            "by default the solver's own, if it gets there.",
+        ),
     ] = None,
     max_steps: Annotated[
         int | None, typer.Option(metavar="N", help="Steps of the solver at most; by default its own limit.")
@@ -267,7 +271,8 @@ EXPERIMENT is one of
 Each writes DIR/EXPERIMENT.json (settings, seeds, versions, all numbers) and DIR/EXPERIMENT.png, drawn from that file;
 running-time also running-time-tuned.png, and instances keeps finished pairs in DIR/instances-store, from which it goes
 on when it was interrupted. Pictures need matplotlib, instances also scikit-learn: pip install 'bisimetric[plot,ml]'.
---quick takes two minutes for all five, the full runs about half an hour, nearly all of it for running-time.
+heat-map and instances take seconds and are never cut short. --quick takes two minutes for all five, the full runs about
+half an hour, nearly all of it for running-time.
 
 \b
 Examples:

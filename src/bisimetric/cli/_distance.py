@@ -31,6 +31,7 @@ from bisimetric.cli._progress import Progress
 from bisimetric.cli._report import report, verdict_line
 from bisimetric.cli._text import complain, digits
 from bisimetric.cli._verdict import ExitCode, judge
+from bisimetric.views.distances import distances as draw_distances
 from bisimetric.views.explanation import Explanation
 from bisimetric.views.saving import save as save_figure
 
@@ -140,7 +141,7 @@ def _write(solution: Solution, request: Request, progress: Progress) -> list[Exc
     failures: list[Exception] = []
     for path, what, doing, write in (
         (request.save, "the solution", "saving", solution.save),
-        (request.plot, "the picture", "drawing", partial(_draw, solution)),
+        (request.plot, "the picture", "drawing", partial(_draw, solution, request)),
     ):
         if path is None:
             continue
@@ -154,8 +155,8 @@ def _write(solution: Solution, request: Request, progress: Progress) -> list[Exc
     return failures
 
 
-def _draw(solution: Solution, path: str) -> None:
-    save_figure(solution.plot(), path)
+def _draw(solution: Solution, request: Request, path: str) -> None:
+    save_figure(draw_distances(solution, names=(request.source, request.target)), path)
 
 
 def _outcome(solution: Solution, request: Request, meter: Meter, progress: Progress) -> Outcome:
@@ -214,7 +215,7 @@ def _interrupted(stopped: SolveInterrupted, request: Request) -> int:
         solution.save(request.save)
         complain(f"what was reached is in {request.save}")
     if request.plot is not None:
-        _draw(solution, request.plot)
+        _draw(solution, request, request.plot)
         complain(f"a picture of what was reached is in {request.plot}")
     return ExitCode.INTERRUPTED
 

@@ -34,7 +34,8 @@ def list_solvers(*, as_json: bool) -> int:
     show(
         table,
         Text(
-            "\nThe tolerance bounds the certified relative gap (or rounds are run); --tol sets another.",
+            "\nThe tolerance bounds the certified relative gap (or rounds are run); --tol sets another.\n"
+            "Other options are set in Python: bisimetric.SinkhornBellman(regularisation=0.1).",
             style="dim",
         ),
     )

@@ -76,7 +76,7 @@ def _facts(outcome: Outcome) -> Iterator[Row]:
     yield "states", "{} × {}".format(*problem.shape)
     steps = len(solution.history)
     yield "solver", f"{solution.solver}, {steps} step{'' if steps == 1 else 's'}"
-    yield "relative gap", f"{solution.relative_gap:.1e}" if solution.relative_gap else "0"
+    yield "relative gap", f"{solution.relative_gap:.1e} of the largest distance" if solution.relative_gap else "0"
     yield "status", f"{solution.status.name}: {solution.status.value}"
     yield from expense_facts(expense)
 
@@ -141,7 +141,7 @@ def _parts_table(explanation: Explanation) -> Table:
 
 def _remainder(explanation: Explanation) -> str:
     others = explanation.n_pairs - len(explanation.parts)
-    occupancy = "occupancy is the discounted share of time"
+    occupancy = "occupancy is the discounted share of time,\namount = occupancy · cost / (1-γ)"
     if others <= 0:
         return f"all pairs that contribute; {occupancy}"
     return f"{others} other pair{'s' if others > 1 else ''}: {explanation.rest:.6g}; {occupancy}"

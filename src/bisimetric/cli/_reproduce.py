@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bisimetric import plot
-from bisimetric._errors import BisimetricError, InvalidOption
+from bisimetric._errors import BisimetricError, InvalidOption, MissingExtra
 from bisimetric._options import one_of
 from bisimetric.cli._console import print_json, show
 from bisimetric.cli._progress import Progress
@@ -52,9 +52,12 @@ def _chosen(name: str) -> list[Experiment]:
 
 def _check_extras(chosen: Sequence[Experiment]) -> None:
     """Before anything takes long."""
-    require_matplotlib()
-    if ALL["instances"] in chosen:
-        plot.embed([[0.0, 1.0], [1.0, 0.0]])  # raises where scikit-learn is missing
+    try:
+        require_matplotlib()
+        if any(experiment.name == "instances" for experiment in chosen):
+            plot.embed([[0.0, 1.0], [1.0, 0.0]])  # raises where scikit-learn is missing
+    except MissingExtra as missing:
+        raise MissingExtra(f"{missing} (all that reproduce needs: 'bisimetric[plot,ml]')") from None
 
 
 def _folder(out: str) -> Path:

@@ -41,7 +41,10 @@ def convergence(
     if exact is not None:
         _check_exact(exact, logarithmic=log[1])
     drawn = axes_or_new(axes, SIZE)
-    drawn.set(xscale="log" if log[0] else "linear", yscale="log" if log[1] else "linear")
+    if log[0]:
+        drawn.set_xscale("log", nonpositive="mask")
+    if log[1]:
+        drawn.set_yscale("log", nonpositive="mask")
     handles: list[Artist] = []
     for k, (xs, ys) in enumerate(checked.values()):
         style = look(k)

@@ -44,30 +44,33 @@ LINED = 30  # rows or columns at most whose cells are told apart by lines
 MARKED = 60  # rewards or starts at most that are written into a map
 
 
-def distances(solution: Answer, *, axes: Axes | None = None) -> Figure:
+def distances(solution: Answer, *, names: tuple[str, str] | None = None, axes: Axes | None = None) -> Figure:
     """Draw the distances of a solution: over the cells of two grids with starts, as a matrix otherwise.
 
-    With `axes` given, only the heat map or the matrix is drawn, into those.
+    `names` are those of the two models. With `axes` given, only the heat map or the matrix is drawn, into those.
     """
     check_kind(solution, "solution", Answer, "what bisimetric.solve or bisimetric.distance returns")
     source, target = solution.models
     cells = cells_of(source.names), cells_of(target.names)
     if cells[0] is None or cells[1] is None or source.start is None or target.start is None:
-        return _matrix(solution, axes)
+        return _matrix(solution, names, axes)
     to_cells = source.start @ solution.value  # a law is coupled with a single state in one way only
     if axes is not None:
         return heat_map(target, to_cells, title=summary(solution).replace(", distance", "\ndistance"), axes=axes)
-    return on_grids(source, target, to_cells, summary(solution))
+    return on_grids(source, target, to_cells, summary(solution), names)
 
 
-def on_grids(source: Model, target: Model, to_cells: Floats, title: str) -> Figure:
+def on_grids(
+    source: Model, target: Model, to_cells: Floats, title: str, names: tuple[str, str] | None = None
+) -> Figure:
     """Both maps, and the distance from the source's start to every cell of the target."""
     figure = new_figure(MAPS_SIZE)
     left, middle, right = figure.subplots(1, 3)
-    draw_map(left, source, checked_cells(source.names), "source")
-    draw_map(middle, target, checked_cells(target.names), "target")
-    heat_map(target, to_cells, title="distance from the source's start", axes=right)
-    right.set(xticks=[], yticks=[], xlabel="start cell in the target", ylabel="")
+    draw_map(left, source, checked_cells(source.names), _titled("source", names, 0))
+    draw_map(middle, target, checked_cells(target.names), _titled("target", names, 1))
+    starts, _ = _marks(np.zeros(target.n_states), target.start)
+    heat_map(target, to_cells, title="distance from the source's start", marks=dict(starts.items()), axes=right)
+    right.set(xticks=[], yticks=[], xlabel="to each cell of the target", ylabel="")
     figure.suptitle(lines(title), fontsize="medium", **LITERAL)
     return figure
 
@@ -78,6 +81,10 @@ def summary(solution: Answer) -> str:
     if all(model.start is not None for model in solution.models):
         facts.append(f"distance between the starts {solution.distance:.6g}")
     return ", ".join(facts)
+
+
+def _titled(role: str, names: tuple[str, str] | None, k: int) -> str:
+    return role if names is None else f"{role}: {names[k]}"
 
 
 def draw_map(axes: Axes, model: Model, cells: Cells, title: str) -> None:
@@ -115,7 +122,7 @@ def _marks(reward: Floats, start: Floats | None) -> tuple[dict[int, str], str]:
     return marks, ", ".join(key)
 
 
-def _matrix(solution: Answer, axes: Axes | None) -> Figure:
+def _matrix(solution: Answer, names: tuple[str, str] | None, axes: Axes | None) -> Figure:
     """The matrix of distances, means over blocks where it is large."""
     n, m = solution.value.shape
     step = max(1, -(-max(n, m) // RESOLUTION))
@@ -130,8 +137,8 @@ def _matrix(solution: Answer, axes: Axes | None) -> Figure:
     set_texts(
         drawn,
         title=summary(solution).replace(", distance", "\ndistance"),
-        xlabel="state of the target",
-        ylabel="state of the source",
+        xlabel=_titled("state of the target", names, 1),
+        ylabel=_titled("state of the source", names, 0),
     )
     return figure_of(drawn)
 

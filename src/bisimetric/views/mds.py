@@ -11,7 +11,17 @@ import numpy.typing as npt
 from bisimetric._errors import InvalidOption
 from bisimetric._stochastic import Floats
 from bisimetric.views.embedding import Embedding, HasValue, embed
-from bisimetric.views.look import GRID, MARKERS, add_colour_bar, add_legend, axes_or_new, figure_of, set_texts
+from bisimetric.views.look import (
+    GRID,
+    LITERAL,
+    MARKERS,
+    add_colour_bar,
+    add_legend,
+    axes_or_new,
+    figure_of,
+    inert,
+    set_texts,
+)
 from bisimetric.views.thumbnails import Frame, checked_thumbnails, draw_thumbnails, one_per_point
 
 if TYPE_CHECKING:
@@ -19,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZE, SIZE_WITH_THUMBNAILS = (6.4, 4.6), (10.0, 7.4)  # inches
+LEAST_DEPTH = 0.25  # range of the colours, at least, relative to that of the positions
+NAME_SIZE, LONGEST_NAME = 8.0, 24  # points, characters
 MARGIN, MARGIN_WITH_THUMBNAILS = 0.08, 0.18  # around the points, as a share of their width
 
 
@@ -27,6 +39,7 @@ def mds(
     *,
     groups: Iterable[object] | None = None,
     thumbnails: Iterable[npt.ArrayLike | None] | None = None,
+    names: Iterable[object] | None = None,
     title: str | None = None,
     seed: int = 0,
     axes: Axes | None = None,
@@ -34,8 +47,8 @@ def mds(
     """Draw N objects with the distances [N, N] between them as points, by metric MDS to three dimensions.
 
     Two dimensions are the position, the third is the colour. `groups` are labels, one per point, shown by the shape of
-    the marker. `thumbnails` are small images [h, w, 3], one per point or None, drawn in free places near their points.
-    Instead of distances, what `embed` made of them may be given.
+    the marker. `thumbnails` are small images [h, w, 3], one per point or None, drawn in free places near their points;
+    `names`, one per point, are written beside them. Instead of distances, what `embed` made of them may be given.
     """
     embedding = distances if isinstance(distances, Embedding) else embed(distances, dimensions=3, seed=seed)
     if embedding.points.shape[1] != 3:
@@ -48,6 +61,9 @@ def mds(
         draw_thumbnails(drawn, embedding.points[:, :2], images, frame)
     points = _draw_points(drawn, embedding.points, labels)
     drawn.set(xlim=(frame.left, frame.right), ylim=(frame.bottom, frame.top), aspect="equal")
+    if names is not None:
+        written = one_per_point(names, "names", "a name", len(embedding.points))
+        _write_names(drawn, embedding.points, [inert(name, LONGEST_NAME) for name in written])
     drawn.grid(color=GRID, linewidth=0.6)
     drawn.set_axisbelow(True)
     add_colour_bar(drawn, points, "third coordinate")
@@ -67,7 +83,11 @@ def _draw_points(axes: Axes, points: Floats, labels: list[str] | None) -> Any:
     from matplotlib.colors import Normalize
     from matplotlib.lines import Line2D
 
-    colours = ScalarMappable(Normalize(points[:, 2].min(), points[:, 2].max()), matplotlib.colormaps["viridis"])
+    # A third coordinate that hardly varies must not look as if it did.
+    least = LEAST_DEPTH * float(np.ptp(points[:, :2], axis=0).max())
+    low, high = float(points[:, 2].min()), float(points[:, 2].max())
+    more = max(0.0, least - (high - low)) / 2
+    colours = ScalarMappable(Normalize(low - more, high + more), matplotlib.colormaps["viridis"])
     of = np.array([""] * len(points) if labels is None else labels)
     names = list(dict.fromkeys(of.tolist()))
     handles = []
@@ -81,6 +101,21 @@ def _draw_points(axes: Axes, points: Floats, labels: list[str] | None) -> Any:
     if labels is not None:
         add_legend(axes, handles, names, below=True)
     return colours
+
+
+def _write_names(axes: Axes, points: Floats, names: list[str]) -> None:
+    """Beside the points, towards the middle; those of points in one place one below the other."""
+    shown, middle = axes.transData, np.mean(axes.get_xlim())
+    near = NAME_SIZE * figure_of(axes).dpi / 72
+    taken: list[Floats] = []
+    for (x, y), point, name in zip(points[:, :2], shown.transform(points[:, :2]), names, strict=True):
+        down = sum(bool(np.abs(point - other).max() < near) for other in taken)
+        taken.append(point)
+        left = x < middle
+        axes.annotate(
+            name, (x, y), (7 if left else -7, -4 - 1.2 * NAME_SIZE * down), textcoords="offset points",
+            ha="left" if left else "right", fontsize=NAME_SIZE, zorder=5, **LITERAL,
+        )  # fmt: skip
 
 
 def _frame(points: Floats, margin: float) -> Frame:
