@@ -47,6 +47,7 @@ def test_peers_are_right(method, instance, monkeypatch):
     assert np.abs(peers.solve(method, made, 1e-6) - truth.value).max() <= 1e-6 * truth.value.max()
 
 
+@pytest.mark.slow
 def test_a_measurement():
     """A method that ends reports seconds, error and memory."""
     task = {"name": "ours", "instance": "grid-3", "seed": 0, "timeout": 60, **SETTINGS}
@@ -57,6 +58,7 @@ def test_a_measurement():
     assert row["bytes_peak"] >= row["bytes_before"] > 0
 
 
+@pytest.mark.slow
 def test_a_time_out():
     """A method that takes longer than it may is ended and says so."""
     task = {"name": "highs-simplex", "instance": "dense-20", "seed": 0, "timeout": 0, **SETTINGS}
@@ -130,6 +132,7 @@ def test_no_such_chain():
 
 
 @pytest.mark.parametrize("name", bisimulation.COMPARISONS)
+@pytest.mark.slow
 def test_both_sides_of_a_comparison(name):
     """They answer the same question, one of them with less."""
     comparison = bisimulation.COMPARISONS[name]

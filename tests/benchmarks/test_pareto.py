@@ -142,6 +142,7 @@ def _smallest_average(source, target, cost) -> float:
     return float((1 - discount) * value[0, 0])
 
 
+@pytest.mark.slow
 def test_ladders_are_run_to_the_first_that_is_good_enough(tmp_path, monkeypatch):
     """Or to the end where a picture needs all; ours leaves the distances for the others."""
     monkeypatch.setattr(ladder, "LONG", 0.0)
@@ -161,6 +162,7 @@ def test_ladders_are_run_to_the_first_that_is_good_enough(tmp_path, monkeypatch)
     assert all(row["policy_error"] > 0.0 for row in done if row["status"] == "solved")
 
 
+@pytest.mark.slow
 def test_a_ladder_that_is_ended(tmp_path):
     """The row of the run under way says so, those before are kept."""
     cases = [(0, 0.99, False, [5]), (0, 0.999, False, [5])]
