@@ -60,7 +60,7 @@ def test_equals_rationals(exact_solver, problem):
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(strategies.tame_problems(max_states=10))
 def test_equals_linear_programs_long(exact_solver, problem):
     """The same with more states and for longer."""

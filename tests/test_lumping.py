@@ -268,7 +268,7 @@ def _interrupt(*_):
 
 
 @pytest.mark.slow
-@settings(max_examples=600)
+@settings(max_examples=300)
 @given(st.data())
 def test_long_search(data):
     """Copies, once more, with the file format's proof on top."""

@@ -103,7 +103,7 @@ def test_costs_that_vanish_beside_the_largest(exact_solver):
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@settings(max_examples=500)
 @given(strategies.problems())
 def test_intervals_hold_exactly_long(exact_solver, problem):
     """The same search, for longer."""
@@ -111,7 +111,7 @@ def test_intervals_hold_exactly_long(exact_solver, problem):
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@settings(max_examples=500)
 @given(st.data(), strategies.problems())
 def test_certify_holds_for_any_guess_long(data, problem):
     """The same search, for longer."""
@@ -136,7 +136,7 @@ def test_proved_zeros_are_zero(exact_solver, chain, discount):
 
 
 @pytest.mark.slow
-@settings(max_examples=1500)
+@settings(max_examples=700)
 @given(strategies.chains(max_states=3, reward=True), strategies.chains(max_states=3, reward=True), strategies.discounts)
 def test_proved_zeros_are_zero_long(exact_solver, source, target, discount):
     """The same for longer, and between different chains."""
@@ -149,7 +149,7 @@ def test_proved_zeros_are_zero_long(exact_solver, source, target, discount):
 
 
 @pytest.mark.slow
-@settings(max_examples=1500)
+@settings(max_examples=700)
 @given(strategies.problems(start=True))
 def test_intervals_between_starts_hold_exactly_long(problem):
     """The same search as above, for longer."""

@@ -308,7 +308,7 @@ def test_bad_options_of_processes():
 
 
 @pytest.mark.slow
-@settings(max_examples=1500)
+@settings(max_examples=700)
 @given(st.data())
 def test_long_search(data):
     """Bounds on chains of up to eight states, with tiny probabilities and discounts near one."""
@@ -319,7 +319,7 @@ def test_long_search(data):
 
 
 @pytest.mark.slow
-@settings(max_examples=800)
+@settings(max_examples=400)
 @given(strategies.mdps(n_actions=3, max_states=4, partial=True, tiny=True), strategies.discounts, HOW)
 def test_long_search_of_processes(mdp, discount, how):
     """Bounds with three actions, tiny probabilities and discounts near one."""

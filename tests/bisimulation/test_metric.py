@@ -59,7 +59,7 @@ def test_matched_actions_equal_value_iteration(source, target, discount):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(strategies.mdps(n_actions=3, tiny=True), strategies.mdps(n_actions=3, partial=True), DISCOUNTS, st.booleans())
 def test_equal_value_iteration_long(source, target, discount, matched):
     """Both at once, for longer."""

@@ -157,7 +157,7 @@ def test_bad_models():
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@settings(max_examples=500)
 @given(st.data())
 def test_long_search(data):
     """The two laws above, on more chains."""

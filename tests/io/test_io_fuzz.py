@@ -18,7 +18,7 @@ import bisimetric as bm
 from bisimetric import errors
 
 QUICK = settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-LONG = settings(QUICK, max_examples=4000)
+LONG = settings(QUICK, max_examples=2000)
 SAMPLES = ("all parts", "n ≠ m", "stop", "zero cost")
 
 
