@@ -144,7 +144,7 @@ def curves(rows: Sequence[Row], path: Path) -> None:
                     zorder=3 if strong else 2,
                 )  # fmt: skip
             axes.plot([tuning.FIFTH, tuning.LAST], [goal, goal / 2], "P", color="#CC0000", markersize=8, zorder=4,
-                      linestyle="", label="auto must be below")  # fmt: skip
+                      linestyle="", label="asked of auto")  # fmt: skip
             axes.set(xscale="log", yscale="log")
             axes.grid(which="both", color="0.9", linewidth=0.6)
             if line == 0:
