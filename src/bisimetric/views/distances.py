@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bisimetric._chain import MarkovChain
+from bisimetric._chain import MarkovChain, State
 from bisimetric._options import check_kind
 from bisimetric._solution import Answer, Model
 from bisimetric._stochastic import Floats
@@ -69,7 +69,8 @@ def on_grids(
     draw_map(left, source, checked_cells(source.names), _titled("source", names, 0))
     draw_map(middle, target, checked_cells(target.names), _titled("target", names, 1))
     starts, _ = _marks(np.zeros(target.n_states), target.start)
-    heat_map(target, to_cells, title="distance from the source's start", marks=dict(starts.items()), axes=right)
+    marks: dict[State, str] = {state: text for state, text in starts.items()}  # noqa: C416 - keys are invariant
+    heat_map(target, to_cells, title="distance from the source's start", marks=marks, axes=right)
     right.set(xticks=[], yticks=[], xlabel="to each cell of the target", ylabel="")
     figure.suptitle(lines(title), fontsize="medium", **LITERAL)
     return figure
