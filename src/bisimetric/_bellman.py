@@ -260,6 +260,17 @@ class Bellman:
         """The value of the independent coupling, V = c + γ P V Qᵀ, to `accuracy` of the largest cost."""
         n, m = self.shape
         cost = self.scaled_cost().ravel()
+        if n * m < PARALLEL_FROM:
+            system = self.discount, self.stop, self.source, self.target, np.empty((n, 2))
+            cycle = kernels.krylov.cycle_independent
+            solved = _krylov.with_restarts(lambda x, budget: cycle(system, cost, x, accuracy, budget), cost.copy())
+        else:
+            solved = self._independent_in_parallel(cost, accuracy)
+        start = solved.x if solved.residual < math.inf else cost
+        return start.reshape(n, m)
+
+    def _independent_in_parallel(self, cost: Floats, accuracy: float) -> _krylov.Solved:
+        n = self.shape[0]
 
         def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
             sums = np.empty((n, 2))
@@ -268,14 +279,12 @@ class Bellman:
                     i, j, vector, out, other, self.discount, self.stop, self.source, self.target, sums
                 ),
                 n,
-                cost=n * m,
+                cost=cost.size,
             )
             product, square = np.add.reduce(sums, axis=0).tolist()
             return product, square
 
-        solved = _krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
-        start = solved.x if solved.residual < math.inf else cost
-        return start.reshape(n, m)
+        return _krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
 
     def read_trees(self, value: Floats, trees: Trees, first: int, last: int) -> Cells:
         """Couplings and potentials that the trees stand for, on the pairs number first..last."""

@@ -140,7 +140,7 @@ class _Run(Generic[AnyAnswer]):
     def to_the_end(self, guess: Floats | None) -> Status:
         """Step until solved, stalled or out of steps."""
         solver, bellman = self._options.solver, self._task.bellman
-        iterate = self._accept(solver.init(bellman, self._task.start(guess)))
+        iterate = self._accept(solver.init(bellman, self._task.start(guess), self._options.tol))
         best, idle = math.inf, 0
         patience = solver.patience(bellman.discount)
         while True:

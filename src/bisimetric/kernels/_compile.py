@@ -192,3 +192,8 @@ def vector_kernel(function: Function) -> Function:
 def reduction_kernel(function: Function) -> Function:
     """A vector kernel whose sums may be taken in any order, the same for the same processor."""
     return kernel(function, fastmath={"nnan", "ninf", "nsz", "contract", "reassoc"})
+
+
+def summing_kernel(function: Function) -> Function:
+    """A kernel whose sums may be taken in any order, the same for the same processor; it may meet any numbers."""
+    return kernel(function, fastmath={"nsz", "contract", "reassoc"})

@@ -4,6 +4,9 @@ For a fixed coupling Π the value solves (I - γΠ) V = c. Every kernel works on
 products come back as one partial sum per source row, added up in that order by the caller, so they do not
 depend on how rows are split between threads.
 
+Indices in the inner loops are unsigned, or count from zero: those of the other kind are tested for being negative,
+which takes as long as the arithmetic and prevents vector instructions.
+
 Reference: van der Vorst 1992 (BiCGSTAB).
 """
 
@@ -11,25 +14,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from bisimetric.kernels._compile import kernel
+from bisimetric.kernels._compile import kernel, summing_kernel
 
 
 @kernel
 def apply_trees(first, last, vector, out, other, discount, P, Q, pairs, trees, sums):
     """out = vector - γΠ·vector for the trees' coupling; sums[x] = (<other, out>, <out, out>)."""
-    row, begin = pairs.row, pairs.begin
+    row, begin, q_at = pairs.row, pairs.begin, Q.indptr
+    offset, used, target, weight = trees.offset, trees.used, trees.target, trees.weight
     listed = begin.size > 0
+    one, two = np.uint64(1), np.uint64(2)
     for x in range(first, last):
         sx = P.indptr[x + 1] - P.indptr[x]
         product = 0.0
         square = 0.0
-        for pair in range(row[x], row[x + 1]):
-            y = pair - row[x]
-            at = trees.offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + Q.indptr[y])
-            expected = 0.0
-            for k in range(at, at + trees.used[pair]):
-                expected += trees.weight[k] * vector[trees.target[k]]
-            result = vector[pair] - discount * expected
+        for pair in range(np.uint64(row[x]), np.uint64(row[x + 1])):
+            y = pair - np.uint64(row[x])
+            at = offset[x] + (np.int64(begin[pair]) if listed else np.int64(y) * (sx - 1) + q_at[y])
+            k = np.uint64(at)
+            end = k + np.uint64(used[pair])
+            even = 0.0
+            odd = 0.0
+            while k + one < end:
+                even += weight[k] * vector[np.uint32(target[k])]
+                odd += weight[k + one] * vector[np.uint32(target[k + one])]
+                k += two
+            if k < end:
+                even += weight[k] * vector[np.uint32(target[k])]
+            result = vector[pair] - discount * (even + odd)
             out[pair] = result
             product += other[pair] * result
             square += result * result
@@ -40,26 +52,29 @@ def apply_trees(first, last, vector, out, other, discount, P, Q, pairs, trees, s
 @kernel
 def apply_independent(first, last, vector, out, other, discount, stop, P, Q, sums):
     """The same for the independent coupling: out = vector - γ·P vector Qᵀ."""
-    m = len(Q.indptr) - 1
+    q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
+    m = len(q_at) - 1
     mixed = np.empty(m)
+    stopping = stop.size > 0
     for x in range(first, last):
         mixed[:] = 0.0
         for k in range(P.indptr[x], P.indptr[x + 1]):
             weight = P.data[k]
-            at = P.indices[k] * m
+            from_row = vector[P.indices[k] * m : (P.indices[k] + 1) * m]
             for y in range(m):
-                mixed[y] += weight * vector[at + y]
+                mixed[y] += weight * from_row[y]
+        row = slice(x * m, (x + 1) * m)
+        here, there, others = vector[row], out[row], other[row]
         product = 0.0
         square = 0.0
         for y in range(m):
-            pair = x * m + y
             expected = 0.0
-            if stop.size == 0 or not stop[x, y]:
-                for k in range(Q.indptr[y], Q.indptr[y + 1]):
-                    expected += Q.data[k] * mixed[Q.indices[k]]
-            result = vector[pair] - discount * expected
-            out[pair] = result
-            product += other[pair] * result
+            if not (stopping and stop[x, y]):
+                for k in range(np.uint64(q_at[y]), np.uint64(q_at[y + 1])):
+                    expected += q_mass[k] * mixed[np.uint32(q_to[k])]
+            result = here[y] - discount * expected
+            there[y] = result
+            product += others[y] * result
             square += result * result
         sums[x, 0] = product
         sums[x, 1] = square
@@ -68,29 +83,33 @@ def apply_independent(first, last, vector, out, other, discount, stop, P, Q, sum
 @kernel
 def step_direction(first, last, p, r, v, beta, omega):
     """p = r + β(p - ωv)."""
-    for k in range(first, last):
+    p, r, v = p[first:last], r[first:last], v[first:last]
+    for k in range(p.size):
         p[k] = r[k] + beta * (p[k] - omega * v[k])
 
 
 @kernel
 def step_half(first, last, r, v, alpha):
     """r -= αv; what the textbooks call s."""
-    for k in range(first, last):
+    r, v = r[first:last], v[first:last]
+    for k in range(r.size):
         r[k] -= alpha * v[k]
 
 
-@kernel
+@summing_kernel
 def step_full(first, last, x, p, r, t, shadow, alpha, omega, sums):
     """x += αp + ωr and then r -= ωt; sums[part] = (<shadow, r>, max |r|), for even parts of the vectors."""
     parts = len(sums)
     for part in range(first, last):
+        here = slice(x.size * part // parts, x.size * (part + 1) // parts)
+        x_here, p_here, r_here, t_here, shadow_here = x[here], p[here], r[here], t[here], shadow[here]
         product = 0.0
         largest = 0.0
-        for k in range(x.size * part // parts, x.size * (part + 1) // parts):
-            x[k] += alpha * p[k] + omega * r[k]
-            rest = r[k] - omega * t[k]
-            r[k] = rest
-            product += shadow[k] * rest
+        for k in range(x_here.size):
+            x_here[k] += alpha * p_here[k] + omega * r_here[k]
+            rest = r_here[k] - omega * t_here[k]
+            r_here[k] = rest
+            product += shadow_here[k] * rest
             largest = max(largest, abs(rest))
         sums[part, 0] = product
         sums[part, 1] = largest

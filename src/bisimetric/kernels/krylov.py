@@ -63,9 +63,21 @@ def cycle_over(apply, direction, half, full):
 
 
 @part
-def _apply(system, vector, out, other):
+def _apply_trees(system, vector, out, other):
     discount, P, Q, pairs, trees, sums = system
     evaluation.apply_trees(FIRST, len(sums), vector, out, other, discount, P, Q, pairs, trees, sums)
+    return _total(sums)
+
+
+@part
+def _apply_independent(system, vector, out, other):
+    discount, stop, P, Q, sums = system
+    evaluation.apply_independent(FIRST, len(sums), vector, out, other, discount, stop, P, Q, sums)
+    return _total(sums)
+
+
+@part
+def _total(sums):
     product = 0.0
     square = 0.0
     for x in range(len(sums)):
@@ -86,14 +98,10 @@ def _half(r, v, alpha):
 
 @part
 def _full(system, x, p, r, t, shadow, alpha, omega):
-    sums = system[-1]
+    sums = system[-1][:1]
     evaluation.step_full(FIRST, len(sums), x, p, r, t, shadow, alpha, omega, sums)
-    product = 0.0
-    largest = 0.0
-    for row in range(len(sums)):
-        product += sums[row, 0]
-        largest = max(largest, sums[row, 1])
-    return product, largest
+    return sums[0, 0], sums[0, 1]
 
 
-cycle_on_trees = kernel(cycle_over(_apply, _direction, _half, _full))
+cycle_on_trees = kernel(cycle_over(_apply_trees, _direction, _half, _full))
+cycle_independent = kernel(cycle_over(_apply_independent, _direction, _half, _full))

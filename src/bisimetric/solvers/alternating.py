@@ -102,7 +102,7 @@ class Alternating(Solver[Round]):
         if isinstance(self.step_size, _step_size.FromTheorem):
             raise InvalidOption("rounds are set by FromTheorem(epsilon); leave rounds=None")
 
-    def init(self, bellman: Bellman, value: Floats | None) -> Round:
+    def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> Round:
         costs = float(bellman.cost.min()), float(bellman.cost.max())
         plan = _step_size.plan(
             self.step_size, self.rounds, DEFAULT_ROUNDS, self.theorem, (*costs, bellman.discount, bellman.shape)

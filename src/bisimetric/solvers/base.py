@@ -68,8 +68,8 @@ class Solver(Generic[State]):
     on_classes: ClassVar[bool] = True  # gives the same answer when bisimilar states are one, so that it may be sped up
     open_pairs: ClassVar[bool] = False  # works on a list of pairs too, so that those whose V is known are left out
 
-    def init(self, bellman: Any, value: Floats | None) -> State:
-        """The first iterate, from a guess of the distances if there is one."""
+    def init(self, bellman: Any, value: Floats | None, tol: float = 0.0) -> State:
+        """The first iterate, from a guess of the distances if there is one; a relative gap of `tol` will do."""
         raise NotImplementedError
 
     def step(self, bellman: Any, iterate: State) -> State:

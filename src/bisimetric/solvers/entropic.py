@@ -67,7 +67,7 @@ class Entropic(Solver[EntropicRound]):
         if not isinstance(self.warm_start, bool):
             raise InvalidOption(f"warm_start is {self.warm_start!r}, expected True or False")
 
-    def init(self, bellman: Bellman, value: Floats | None) -> EntropicRound:
+    def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> EntropicRound:
         if not largest_exponent(bellman, self._sharpness(bellman)) <= LARGEST_EXPONENT:
             raise InvalidOption(
                 "the transports are so sharp that exponents leave the range of numbers; smooth them more"

@@ -73,7 +73,7 @@ class GameIteration(Solver[GameIterate]):
     default_tol: ClassVar[float] = 1e-9
     default_max_steps: ClassVar[int] = 1000
 
-    def init(self, bellman: GameBellman, value: Floats | None) -> GameIterate:
+    def init(self, bellman: GameBellman, value: Floats | None, tol: float = 0.0) -> GameIterate:
         start = bellman.cost * bellman.scale if value is None else value
         return _swept(bellman, start, bellman.new_trees(), cold=True)
 

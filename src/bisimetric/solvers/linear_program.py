@@ -60,7 +60,7 @@ class LinearProgram(Solver[Iterate]):
         if self.method not in METHODS:
             raise InvalidOption(f"method is {self.method!r}, expected one of {', '.join(METHODS)}")
 
-    def init(self, bellman: Bellman, value: Floats | None) -> Iterate:
+    def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> Iterate:
         """Solve the program; a guess of the distances is of no use to it."""
         program = _Program.of(bellman)
         optimum = _optimise(program, self.method)

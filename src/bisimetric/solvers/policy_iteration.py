@@ -39,6 +39,10 @@ FAIR_CUT = 0.9  # of the gap in one step; anything less counts as a failure
 PATIENCE = 3  # failures in a row before evaluation becomes ten times more accurate
 IGNORED = 1e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
 FINEST_ACCURACY = 1e-6
+AIM = 0.3  # of the residuals' span that the tolerance allows: what an evaluation that may be the last leaves
+FREE = 0.3  # of that span: reduced costs this small cause no pivots
+IN_REACH = 50.0  # times the aim: an evaluation that would leave less than this goes on to the aim
+ESTIMATE_ACCURACY = 1e-3  # of the last coupling's value, relative to the interval's width
 SETTLED = 0.05  # pivots per pair below which the policy is nearly final, so that evaluating it well pays
 
 
@@ -50,11 +54,12 @@ class PolicyIterate(Iterate):
     trees: Trees
     sweep: Sweep
     accuracy: float
+    tol: float  # relative gap that will do
     failures: int  # in a row
 
     def estimate(self) -> Floats:
         """The value of the last coupling: closer than the interval shows, the error being of second order."""
-        return _evaluated(self.bellman, self)
+        return _evaluated(self.bellman, self, ESTIMATE_ACCURACY * (self.sweep.highest - self.sweep.lowest))
 
     def at_rest(self) -> PolicyIterate:
         trees = without_flows(self.trees)
@@ -76,37 +81,52 @@ class PolicyIteration(Solver[PolicyIterate]):
         if not isinstance(self.accuracy, (int, float)) or not 0.0 < self.accuracy < 1.0:
             raise InvalidOption(f"accuracy is {self.accuracy!r}, expected a number in (0, 1); 0.01 works well")
 
-    def init(self, bellman: Bellman, value: Floats | None) -> PolicyIterate:
+    def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> PolicyIterate:
         trees = bellman.new_trees()
         start = bellman.rough_value(START_ACCURACY) if value is None else value
-        return _iterate(bellman, start, trees, bellman.improve(start, trees, cold=True), self.accuracy)
+        return _iterate(bellman, start, trees, bellman.improve(start, trees, cold=True), self.accuracy, tol)
 
     def step(self, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
-        value = _evaluated(bellman, iterate)
-        ignore = IGNORED * (iterate.sweep.highest - iterate.sweep.lowest)
+        value = _evaluated(bellman, iterate, _target(bellman, iterate))
+        ignore = max(IGNORED * (iterate.sweep.highest - iterate.sweep.lowest), FREE * _goal(bellman, iterate))
         sweep = bellman.improve(value, iterate.trees, cold=False, ignore=ignore)
-        after = _iterate(bellman, value, iterate.trees, sweep, iterate.accuracy)
+        after = _iterate(bellman, value, iterate.trees, sweep, iterate.accuracy, iterate.tol)
         failures = 0 if after.gap < FAIR_CUT * iterate.gap else iterate.failures + 1
         if failures < PATIENCE:
             return replace(after, failures=failures)
         return replace(after, accuracy=max(iterate.accuracy / 10, FINEST_ACCURACY))
 
 
-def _iterate(bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accuracy: float) -> PolicyIterate:
+def _iterate(
+    bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accuracy: float, tol: float
+) -> PolicyIterate:
     below, above = bellman.onward(sweep)
-    return PolicyIterate(value, TreeWitness(bellman, value, trees), above - below, bellman, trees, sweep, accuracy, 0)
+    witness = TreeWitness(bellman, value, trees)
+    return PolicyIterate(value, witness, above - below, bellman, trees, sweep, accuracy, tol, 0)
 
 
-def _evaluated(bellman: Bellman, iterate: PolicyIterate) -> Floats:
+def _target(bellman: Bellman, iterate: PolicyIterate) -> float:
+    """How large a residual the evaluation of the iterate's coupling may leave."""
+    sweep = iterate.sweep
+    settled = min(1.0, sweep.pivots / (SETTLED * sweep.residual.size))
+    fraction = max(iterate.accuracy * settled, FINEST_ACCURACY)
+    target = fraction * (sweep.highest - sweep.lowest)
+    aim = AIM * _goal(bellman, iterate)
+    return aim if target < IN_REACH * aim else target
+
+
+def _goal(bellman: Bellman, iterate: PolicyIterate) -> float:
+    """The span of residuals that the tolerance allows."""
+    return iterate.tol * float(iterate.value.max()) * (1.0 - bellman.discount)
+
+
+def _evaluated(bellman: Bellman, iterate: PolicyIterate, target: float) -> Floats:
     """The value of the iterate's coupling, or the sweep's own step where that is not to be had."""
     sweep = iterate.sweep
     residual = sweep.residual
     shift = 0.0 if bellman.stop.size else 0.5 * sum(bellman.onward(sweep))  # a stop does not move with the rest
-    settled = min(1.0, sweep.pivots / (SETTLED * residual.size))
-    fraction = max(iterate.accuracy * settled, FINEST_ACCURACY)
     floor = 4 * UNIT_ROUNDOFF * float(np.abs(iterate.value).max())
-    target = max(fraction * (sweep.highest - sweep.lowest), floor)
-    solved = bellman.evaluate(iterate.trees, residual, residual + shift, target)
+    solved = bellman.evaluate(iterate.trees, residual, residual + shift, max(target, floor))
     worse = not solved.residual <= max(-sweep.lowest, sweep.highest)
     value = bellman.plus(iterate.value, residual + shift if worse else solved.x)
     if bellman.stop.size and bellman.pairs is None:

@@ -40,7 +40,7 @@ class ValueIteration(Solver[ValueIterate]):
     default_max_steps: ClassVar[int] = 1_000_000
     open_pairs: ClassVar[bool] = True
 
-    def init(self, bellman: Bellman, value: Floats | None) -> ValueIterate:
+    def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> ValueIterate:
         trees = bellman.new_trees()
         return _swept(bellman, bellman.scaled_cost() if value is None else value, trees, cold=True)
 
