@@ -16,6 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+# What is used as an index a lot is unsigned: an index of the other kind is tested for being negative, unless it counts
+# from zero, which takes as long as the arithmetic around it and prevents vector instructions.
+Index: Any = np.uint64
+
 SMALL = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tree of the pair before
 
 HINT_RUN = 32  # pairs after which a cold sweep over large supports forgets the potentials of the pair before

@@ -27,21 +27,22 @@ from typing import Any
 import numpy as np
 
 from bisimetric.kernels._compile import finite_part, part
-from bisimetric.kernels.layout import SMALL
+from bisimetric.kernels.layout import SMALL, Index
 
 PIVOTS_PER_NODE = 1000  # of the primal simplex: more come from rounding only
 REPAIRS_PER_NODE = 4  # of the dual simplex: beyond, a new start is cheaper
 HUGE = 1e300
-ROOT: Any = np.int64(0)  # typed, or functions would be compiled for these numbers apart
-NOBODY: Any = np.int64(-1)
-CLOSED = 2**30  # marks a target that a greedy start has filled
+Node: Any = np.uint32  # unsigned, being an index
+ROOT: Any = Node(0)  # typed, or functions would be compiled for these numbers apart
+NOBODY: Any = Node(2**32 - 1)
+CLOSED = -1.0  # room left in a target that a greedy start has filled
 
 
-# A tree while it is worked on: whole numbers [nodes, 7] and reals [4, nodes]. Arrays in a tuple, or one array each,
+# A tree while it is worked on: whole numbers [nodes, 8] and reals [4, nodes]. Arrays in a tuple, or one array each,
 # would be counted as references on every use, which takes longer than the pivots.
 CHILD, PARENT, UP, DEPTH, DOWN, RIGHT, LEFT = range(7)
 # CHILD and PARENT of arc k are listed at place k, parents before their children; the others are per node: its parent
-# (-1 for the root), its depth, its first child, its next and its previous sibling (-1 for none).
+# (NOBODY for the root), its depth, its first child, its next and its previous sibling (NOBODY if there is none).
 MASS, FLOW, POT, ROOM = range(4)  # marginal of a node, flow between it and its parent, potential; free for use
 NEXT, END = range(2)  # in the lists of a greedy start
 
@@ -49,7 +50,7 @@ NEXT, END = range(2)  # in the lists of a greedy start
 @part
 def new_tree(nodes):
     """Room for a tree with this many nodes: its whole numbers, and its reals."""
-    return np.empty((nodes, 7), np.int64), np.empty((4, nodes))
+    return np.empty((nodes, 8), Node), np.empty((4, nodes))
 
 
 @finite_part
@@ -57,7 +58,7 @@ def lowest_difference(cost, i, real, field, first, size):
     """min over j of cost[i, j] - real[field, first + j]."""
     best = HUGE
     for j in range(size):
-        reduced = cost[i, j] - real[field, first + j]
+        reduced = cost[i, j] - real[field, Index(first + j)]
         if reduced < best:
             best = reduced
     return best
@@ -98,19 +99,19 @@ def greedy(sx, sy, cost, tree, real, links):
     """
     nodes = sx + sy
     for u in range(nodes):
-        tree[u, DOWN] = -1
+        tree[u, DOWN] = NOBODY
     for j in range(sy):
         real[FLOW, j] = real[MASS, sx + j]
-        tree[j, DEPTH] = -1
+        real[POT, j] = -1.0  # times ε
     arcs = 0
     for i in range(sx):
         left_a = real[MASS, i]
-        extra_a = 1 if i > 0 else 1 - nodes
+        extra_a = 1.0 if i > 0 else 1.0 - nodes
         while True:
             best = HUGE
             at = -1
             for j in range(sy):
-                if tree[j, DEPTH] != CLOSED and cost[i, j] - real[ROOM, j] < best:
+                if real[FLOW, j] != CLOSED and cost[i, j] - real[ROOM, j] < best:
                     best = cost[i, j] - real[ROOM, j]
                     at = j
             for side in range(2):  # arc i - at, seen from both ends
@@ -122,28 +123,28 @@ def greedy(sx, sy, cost, tree, real, links):
             arcs += 1
             if arcs == nodes - 1:
                 break
-            if left_a < real[FLOW, at] or (left_a == real[FLOW, at] and extra_a < tree[at, DEPTH]):
+            if left_a < real[FLOW, at] or (left_a == real[FLOW, at] and extra_a < real[POT, at]):
                 real[FLOW, at] -= left_a
-                tree[at, DEPTH] -= extra_a
+                real[POT, at] -= extra_a
                 break
             left_a -= real[FLOW, at]
-            extra_a -= tree[at, DEPTH]
-            tree[at, DEPTH] = CLOSED
+            extra_a -= real[POT, at]
+            real[FLOW, at] = CLOSED
         if arcs == nodes - 1:
             break
     for u in range(1, nodes):
-        tree[u, UP] = -1
-    tree[0, UP] = 0
+        tree[u, UP] = NOBODY
+    tree[0, UP] = ROOT
     # Breadth first from the root; the list of children doubles as the queue.
     filled = 0
     looked = -1
     while filled < nodes - 1:
-        u = 0 if looked < 0 else tree[looked, CHILD]
+        u = ROOT if looked < 0 else tree[looked, CHILD]
         slot = tree[u, DOWN]
-        while slot >= 0:
+        while slot != NOBODY:
             w = links[END, slot]
-            if tree[w, UP] < 0:
-                tree[w, UP] = 1
+            if tree[w, UP] == NOBODY:
+                tree[w, UP] = ROOT
                 tree[filled, CHILD] = w
                 tree[filled, PARENT] = u
                 filled += 1
@@ -157,8 +158,9 @@ def flows(sx, sy, tree, real):
     for i in range(sx):
         real[ROOM, i] = real[MASS, i]
     for j in range(sy):
-        real[ROOM, sx + j] = -real[MASS, sx + j]
-    for k in range(sx + sy - 2, -1, -1):
+        real[ROOM, Index(sx + j)] = -real[MASS, Index(sx + j)]
+    for back in range(sx + sy - 1):
+        k = Index(sx + sy - 2 - back)
         u = tree[k, CHILD]
         real[FLOW, u] = real[ROOM, u] if u < sx else -real[ROOM, u]
         real[ROOM, tree[k, PARENT]] += real[ROOM, u]
@@ -168,21 +170,21 @@ def flows(sx, sy, tree, real):
 def primal(sx, sy, cost, tree, real, tol):
     """Pivot a strongly feasible tree until no reduced cost is below -tol; returns the pivots made.
 
-    Negative if the limit was hit. Only child and parent of `tree` are read; on return it is whole, in preorder.
+    Negative if the limit was hit. Only child and parent of `tree` are read; on return it is whole.
     """
     _plant(sx, sy, cost, tree, real)
-    next_row = ROOT
+    next_row = 0
     pivots = 0
     limit = PIVOTS_PER_NODE * (sx + sy + 10)
     while True:
         enter_i, enter_j, next_row = _entering(sx, sy, cost, real, next_row, tol)
-        if enter_i < 0:
+        if enter_i == NOBODY:
             break
         if pivots == limit:
             pivots = -pivots
             break
         p = enter_i
-        q = sx + enter_j
+        q = Node(sx + enter_j)
         reduced = cost[enter_i, enter_j] - real[POT, p] - real[POT, q]
         top = _meeting(p, q, tree)
         # Leaving arc: smallest flow among those that shrink; '<' on p's side, '<=' on q's keeps the tree
@@ -209,7 +211,8 @@ def primal(sx, sy, cost, tree, real, tol):
         else:
             _rehang(sx, q, p, out, delta, -reduced, tree, real)
         pivots += 1
-    _list_arcs(tree)
+    if pivots != 0:
+        _list_arcs(tree)
     return pivots
 
 
@@ -225,15 +228,15 @@ def dual(sx, sy, cost, tree, real):
     while True:
         out = NOBODY
         least = 0.0
-        for u in range(1, sx):
-            if real[FLOW, u] < least:
-                least = real[FLOW, u]
-                out = u
-        for u in range(sx, sx + sy):
-            if real[FLOW, u] < least or (real[FLOW, u] == least and out < 0):
-                least = real[FLOW, u]
-                out = u
-        if out < 0:
+        for node in range(1, sx):
+            if real[FLOW, node] < least:
+                least = real[FLOW, node]
+                out = Node(node)
+        for node in range(sx, sx + sy):
+            if real[FLOW, node] < least or (real[FLOW, node] == least and out == NOBODY):
+                least = real[FLOW, node]
+                out = Node(node)
+        if out == NOBODY:
             break
         if pivots == limit:
             return -pivots
@@ -242,7 +245,7 @@ def dual(sx, sy, cost, tree, real):
         n_sources = 0
         n_targets = 0
         u = out
-        while u >= 0:
+        while u != NOBODY:
             if u < sx:
                 tree[n_sources, CHILD] = u
                 n_sources += 1
@@ -269,7 +272,7 @@ def dual(sx, sy, cost, tree, real):
                 reduced = cost[p, j] - real[ROOM, j]
                 if reduced < best:
                     best = reduced
-                    q = sx + j
+                    q = Node(sx + j)
         else:  # from a source outside to a target inside
             for i in range(sx):
                 real[ROOM, i] = real[POT, i]
@@ -281,8 +284,8 @@ def dual(sx, sy, cost, tree, real):
                     reduced = cost[i, j] - real[POT, sx + j] - real[ROOM, i]
                     if reduced < best:
                         best = reduced
-                        p = i
-                        q = sx + j
+                        p = Node(i)
+                        q = Node(sx + j)
         reduced = cost[p, q - sx] - real[POT, p] - real[POT, q]
         _push(sx, p, q, _meeting(p, q, tree), -least, tree, real)
         if surplus:
@@ -299,10 +302,10 @@ def _plant(sx, sy, cost, tree, real):
     """Links, depths, potentials and flows of the tree that child and parent describe."""
     nodes = sx + sy
     for u in range(nodes):
-        tree[u, DOWN] = -1
-        tree[u, RIGHT] = -1
-        tree[u, LEFT] = -1
-    tree[0, UP] = -1
+        tree[u, DOWN] = NOBODY
+        tree[u, RIGHT] = NOBODY
+        tree[u, LEFT] = NOBODY
+    tree[0, UP] = NOBODY
     tree[0, DEPTH] = 0
     real[POT, 0] = 0.0
     for k in range(nodes - 1):
@@ -310,11 +313,11 @@ def _plant(sx, sy, cost, tree, real):
         w = tree[k, PARENT]
         tree[u, UP] = w
         tree[u, DEPTH] = tree[w, DEPTH] + 1
-        real[POT, u] = (cost[u, w - sx] if u < sx else cost[w, u - sx]) - real[POT, w]
+        real[POT, u] = (cost[u, Node(w - sx)] if u < sx else cost[w, Node(u - sx)]) - real[POT, w]
         first = tree[w, DOWN]
         tree[u, RIGHT] = first
         tree[w, DOWN] = u
-        if first >= 0:
+        if first != NOBODY:
             tree[first, LEFT] = u
     flows(sx, sy, tree, real)
 
@@ -323,7 +326,7 @@ def _plant(sx, sy, cost, tree, real):
 def _entering(sx, sy, cost, real, next_row, tol):
     """The cell with the most negative reduced cost, overall (small) or in the next source row that has one.
 
-    (-1, -1, …) if none is below -tol; the third number is the row after.
+    (NOBODY, NOBODY, …) if none is below -tol; the third number is the row after.
     """
     best = -tol
     enter_i = NOBODY
@@ -331,25 +334,25 @@ def _entering(sx, sy, cost, real, next_row, tol):
     if sx * sy <= SMALL:
         for i in range(sx):
             for j in range(sy):
-                reduced = cost[i, j] - real[POT, i] - real[POT, sx + j]
+                reduced = cost[i, j] - real[POT, i] - real[POT, Index(sx + j)]
                 if reduced < best:
                     best = reduced
-                    enter_i = i
-                    enter_j = j
+                    enter_i = Node(i)
+                    enter_j = Node(j)
         return enter_i, enter_j, next_row
     for _ in range(sx):
         i = next_row
         next_row = next_row + 1 if next_row + 1 < sx else 0
         if lowest_difference(cost, i, real, POT, sx, sy) - real[POT, i] < best:
-            enter_i = i
+            enter_i = Node(i)
             break
-    if enter_i >= 0:
+    if enter_i != NOBODY:
         lowest = HUGE
         for j in range(sy):
-            reduced = cost[enter_i, j] - real[POT, sx + j]
+            reduced = cost[enter_i, j] - real[POT, Index(sx + j)]
             if reduced < lowest:
                 lowest = reduced
-                enter_j = j
+                enter_j = Node(j)
     return enter_i, enter_j, next_row
 
 
@@ -397,17 +400,17 @@ def _rehang(sx, inner, outer, out, delta, change, tree, real):
         old_flow = real[FLOW, u]
         before = tree[u, LEFT]
         after = tree[u, RIGHT]
-        if before >= 0:
+        if before != NOBODY:
             tree[before, RIGHT] = after
         else:
             tree[old_up, DOWN] = after
-        if after >= 0:
+        if after != NOBODY:
             tree[after, LEFT] = before
         first = tree[new_up, DOWN]
         tree[u, RIGHT] = first
-        tree[u, LEFT] = -1
+        tree[u, LEFT] = NOBODY
         tree[new_up, DOWN] = u
-        if first >= 0:
+        if first != NOBODY:
             tree[first, LEFT] = u
         tree[u, UP] = new_up
         real[FLOW, u] = new_flow
@@ -417,7 +420,7 @@ def _rehang(sx, inner, outer, out, delta, change, tree, real):
         new_flow = old_flow
         u = old_up
     u = inner
-    while u >= 0:
+    while u != NOBODY:
         tree[u, DEPTH] = tree[tree[u, UP], DEPTH] + 1
         real[POT, u] += change if u < sx else -change
         u = _next_below(u, inner, tree)
@@ -425,12 +428,12 @@ def _rehang(sx, inner, outer, out, delta, change, tree, real):
 
 @part
 def _next_below(u, top, tree):
-    """The node after u in preorder below `top`, -1 after the last."""
-    if tree[u, DOWN] >= 0:
+    """The node after u in preorder below `top`, NOBODY after the last."""
+    if tree[u, DOWN] != NOBODY:
         return tree[u, DOWN]
-    while u != top and tree[u, RIGHT] < 0:
+    while u != top and tree[u, RIGHT] == NOBODY:
         u = tree[u, UP]
-    return -1 if u == top else tree[u, RIGHT]
+    return NOBODY if u == top else tree[u, RIGHT]
 
 
 @part
@@ -438,7 +441,7 @@ def _list_arcs(tree):
     """child and parent from the links, in preorder."""
     k = 0
     u = _next_below(ROOT, ROOT, tree)
-    while u >= 0:
+    while u != NOBODY:
         tree[k, CHILD] = u
         tree[k, PARENT] = tree[u, UP]
         k += 1

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import finite_part, kernel, part
-from bisimetric.kernels.layout import HINT_RUN, SMALL
+from bisimetric.kernels.layout import HINT_RUN, SMALL, Index
 from bisimetric.kernels.listing import folded_number
 from bisimetric.kernels.simplex import (
     CHILD,
@@ -26,6 +26,7 @@ from bisimetric.kernels.simplex import (
     PARENT,
     POT,
     ROOM,
+    Node,
     dual,
     flows,
     greedy,
@@ -44,7 +45,7 @@ def _load(codes, shift, at, arcs, tree):
     """The arcs of the tree that is stored at a position."""
     mask = (1 << shift) - 1
     for k in range(arcs):
-        code = np.int64(codes[at + k])
+        code = np.int64(codes[Index(at + k)])
         tree[k, CHILD] = code >> shift
         tree[k, PARENT] = code & mask
 
@@ -52,12 +53,12 @@ def _load(codes, shift, at, arcs, tree):
 @finite_part
 def _duals(codes, shift, at, sx, sy, cost, real, tol):
     """Potentials of a stored tree, and its most negative reduced cost (or, for large supports, one below -tol)."""
-    shift = np.uint64(shift)  # unsigned indices spare a test for negative ones
-    mask = (np.uint64(1) << shift) - np.uint64(1)
-    first = np.uint64(sx)
+    shift = Index(shift)
+    mask = (Index(1) << shift) - Index(1)
+    first = Index(sx)
     real[POT, 0] = 0.0
-    for k in range(at, at + sx + sy - 1):
-        code = np.uint64(codes[k])
+    for k in range(Index(at), Index(at + sx + sy - 1)):
+        code = Index(codes[k])
         u = code >> shift
         w = code & mask
         real[POT, u] = cost[min(u, w), max(u, w) - first] - real[POT, w]
@@ -66,7 +67,7 @@ def _duals(codes, shift, at, sx, sy, cost, real, tol):
         for i in range(sx):
             lowest = HUGE
             for j in range(sy):
-                lowest = min(lowest, cost[i, j] - real[POT, sx + j])
+                lowest = min(lowest, cost[i, j] - real[POT, Index(sx + j)])
             slack = min(slack, lowest - real[POT, i])
         return slack
     for i in range(sx):
@@ -120,7 +121,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs,
     largest_x, largest_y = _longest(p_at, x_first, x_last), _longest(q_at, 0, m)
     local = np.empty((largest_x, largest_y))
     tree, real = new_tree(largest_x + largest_y)
-    links = np.empty((2, 2 * (largest_x + largest_y)), np.int64)
+    links = np.empty((2, 2 * (largest_x + largest_y)), Node)
     hinting = cold and largest_x * largest_y > SMALL
     hint = np.zeros(width)  # target potentials of the pair before, by state
     last_x = last_y = -1  # the pair before, whose tree is still there; -1 if it may not be used
@@ -153,18 +154,18 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs,
                         transported += p_mass[x_at + i] * q_mass[y_at + j] * value[p_to[x_at + i], q_to[y_at + j]]
             else:
                 for i in range(sx):
-                    state = np.uint32(p_to[x_at + i])
+                    state = np.uint32(p_to[Index(x_at + i)])
                     for j in range(sy):
-                        local[i, j] = value[state, np.uint32(q_to[y_at + j])]
+                        local[i, j] = value[state, np.uint32(q_to[Index(y_at + j)])]
                 at = offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + y_at)
                 ignored = tol[sx + sy]
                 if not cold:
                     slack = _duals(codes, shift, at, sx, sy, local, real, ignored)
                 if cold or slack < -ignored:
                     for i in range(sx):
-                        real[MASS, i] = p_mass[x_at + i]
+                        real[MASS, i] = p_mass[Index(x_at + i)]
                     for j in range(sy):
-                        real[MASS, sx + j] = q_mass[y_at + j]
+                        real[MASS, Index(sx + j)] = q_mass[Index(y_at + j)]
                     if not cold:
                         _load(codes, shift, at, sx + sy - 1, tree)
                     elif sx * sy <= SMALL:
@@ -186,16 +187,16 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs,
                     for k in range(sx + sy - 1):
                         u = tree[k, CHILD]
                         w = tree[k, PARENT]
-                        codes[at + k] = (u << shift) | w
+                        codes[Index(at + k)] = (u << shift) | w
                         if real[FLOW, u] > 0.0:
-                            after_x = np.int64(p_to[x_at + min(u, w)])
-                            after_y = np.int64(q_to[y_at + max(u, w) - sx])
+                            after_x = np.int64(p_to[Index(x_at + min(u, w))])
+                            after_y = np.int64(q_to[Index(y_at + max(u, w) - sx)])
                             after = after_x * width + after_y
                             if listed:
                                 after = number[after] if numbered else folded_number(width, after_x, after_y)
                             known = after < 0  # an evaluation changes nothing there
-                            coupled[at + positive] = 0 if known else after
-                            weight[at + positive] = 0.0 if known else real[FLOW, u]
+                            coupled[Index(at + positive)] = 0 if known else after
+                            weight[Index(at + positive)] = 0.0 if known else real[FLOW, u]
                             positive += 1
                     used[pair] = positive
                     last_x = x
@@ -205,9 +206,9 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs,
                             hint[q_to[y_at + j]] = real[POT, sx + j]
                 from_targets = 0.0
                 for i in range(sx):
-                    transported += p_mass[x_at + i] * real[POT, i]
+                    transported += p_mass[Index(x_at + i)] * real[POT, i]
                 for j in range(sy):
-                    from_targets += q_mass[y_at + j] * real[POT, sx + j]
+                    from_targets += q_mass[Index(y_at + j)] * real[POT, Index(sx + j)]
                 transported += from_targets
             change = scaled + discount * transported - value[x, y]
             residual[pair] = change
