@@ -30,6 +30,7 @@ WORTH_A_START = 0.25  # share of pairs to be solved from which a start over all 
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
 PAIR_VECTORS = 9  # arrays of doubles, one entry per pair that is solved, that an exact solve holds at its peak
 STATE_VECTORS = 3  # the same, over all pairs of states
+NEVER = np.zeros((0, 0), np.bool_)  # a mask of stops that stands for none
 
 
 class Sweep(NamedTuple):
@@ -39,6 +40,7 @@ class Sweep(NamedTuple):
     lowest: float
     highest: float
     pivots: int
+    largest: float  # max |V|
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,26 +58,29 @@ class Bellman:
     longest: tuple[int, int] = field(init=False)  # the most successors of a source and of a target state
     listed: Pairs = field(init=False, repr=False)  # `pairs`, or all
     alike: npt.NDArray[np.int32] = field(init=False)  # [m], equal for target rows with the same probabilities
+    pivot_tol: Floats = field(init=False)  # [nodes of a tree], reduced cost that counts as negative relative to max |V|
     starts: tuple[Floats | None, Floats | None] = (None, None)
 
     def __post_init__(self) -> None:
         longest = int(np.diff(self.source.indptr).max()), int(np.diff(self.target.indptr).max())
         object.__setattr__(self, "longest", longest)
         object.__setattr__(self, "alike", _alike(self.target))
+        object.__setattr__(self, "pivot_tol", PIVOT_TOL * (1.0 + np.arange(sum(longest) + 1) / 64))
         object.__setattr__(self, "listed", self.pairs or _pairs.all_pairs(*self.shape))
 
     @classmethod
     def of(cls, problem: Problem) -> Bellman:
         """The operator of a problem whose cost is not all zero."""
         source, target = as_rows(problem.source.transitions), as_rows(problem.target.transitions)
-        bellman = cls.between(source, target, problem.cost, power_of_two(float(problem.cost.max())), problem.discount)
-        bellman = replace(bellman, starts=(problem.source.start, problem.target.start))
-        return bellman if problem.stop is None else replace(bellman, stop=problem.stop.copy())
+        scale = power_of_two(float(problem.cost.max()))
+        stop = NEVER if problem.stop is None else problem.stop.copy()
+        starts = problem.source.start, problem.target.start
+        return cls(source, target, problem.cost, scale, problem.discount, stop, starts=starts)
 
     @classmethod
     def between(cls, source: Rows, target: Rows, cost: Floats, scale: float, discount: float) -> Bellman:
         """The operator that moves from x to the source row x and from y to the target row y, and never stops."""
-        return cls(source, target, cost, scale, discount, np.zeros((0, 0), np.bool_))
+        return cls(source, target, cost, scale, discount, NEVER)
 
     def on_open_pairs(self, problem: Problem) -> Bellman:
         """The same operator on the pairs at which V is not known, if that is less work."""
@@ -194,8 +199,7 @@ class Bellman:
         """
         residual = np.empty(self.n_pairs)
         largest = max(-float(value.min()), float(value.max()))
-        rounding = PIVOT_TOL * largest * (1.0 + np.arange(sum(self.longest) + 1) / 64)
-        tol = np.maximum(rounding, ignore)
+        tol = np.maximum(largest * self.pivot_tol, ignore)
 
         def work(first: int, last: int) -> Floats:
             report = np.empty(3)
@@ -212,6 +216,7 @@ class Bellman:
             float(reports[:, columns.LOWEST].min()),
             float(reports[:, columns.HIGHEST].max()),
             int(reports[:, columns.PIVOTS].sum()),
+            largest,
         )
 
     def onward(self, sweep: Sweep) -> tuple[float, float]:
@@ -316,16 +321,18 @@ class Bellman:
     ) -> Cells:
         """The trees of those pairs, by their numbers (-1 for none), with the two sides exchanged where mirrored."""
         sizes_x, sizes_y = np.diff(self.source.indptr), np.diff(self.target.indptr)
-        together = sizes_x[x] * (self.folded & (x == y))
-        count = np.where(number >= 0, trees.used[number], together).astype(np.int64)
-        inside = y * (sizes_x[x] - 1) + self.target.indptr[y] if self.pairs is None else self.pairs.begin[number]
-        begin = np.where(number >= 0, trees.offset[x] + inside, -1)
+        count = trees.used[number].astype(np.int64)
+        none = number < 0
+        count[none] = sizes_x[x[none]] * (self.folded & (x[none] == y[none]))
         indptr = np.concatenate([[0], np.cumsum(count)])
-        start = np.concatenate([[0], np.cumsum(np.where(mirrored, sizes_x[x], sizes_y[y]))])
+        sizes = np.where(mirrored, sizes_x[x], sizes_y[y]) if self.folded else sizes_y[y]
+        start = np.concatenate([[0], np.cumsum(sizes)])
         total = int(indptr[-1])
         left, right, weight = np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total)
         cells = Cells(indptr, left, right, weight, start, np.empty(int(start[-1])))
-        kernels.transport.read_trees(x, y, begin, mirrored, value, self.source, self.target, trees, cells)
+        kernels.transport.read_trees(
+            x, y, number, mirrored, value, self.source, self.target, self.listed, trees, cells
+        )
         return cells
 
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from bisimetric import _pairs, kernels
 from bisimetric._bellman import SERIAL_BELOW, Bellman
-from bisimetric._coupling import TreeWitness, Witness
+from bisimetric._coupling import StoredWitness, TreeWitness, Witness
 from bisimetric._errors import InvalidProblem, InvalidWitness
 from bisimetric._parallel import for_each_block, thread_count
 from bisimetric._problem import Problem
@@ -34,6 +34,7 @@ from bisimetric._stochastic import Floats, real_array
 LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
 ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
 CELLS_AT_ONCE = 2**16  # of couplings that the checker looks at in the blocks of all threads
+SMALL_ENOUGH = 2**14  # cells of all couplings that are read once and kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,6 +177,8 @@ def check(
     """
     assert provable is None or bellman.pairs is None
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
+    if bellman.n_pairs * witness.cells_per_pair <= SMALL_ENOUGH:
+        witness = StoredWitness(witness.cells(0, bellman.n_pairs))
     once = applied(bellman, value, witness, rows)
     if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
         once = once._replace(lowest=min(once.lowest, 0.0), highest=max(once.highest, 0.0))
@@ -336,17 +339,17 @@ def _coupled_pairs(
     """
     first, last = int(pairs[0]), int(pairs[-1]) + 1
     cells = witness.cells(first, last)
-    keep = np.zeros(last - first, np.bool_)
-    keep[pairs - first] = True
+    inside = pairs - first
+    begin, count = cells.indptr[inside], np.diff(cells.indptr)[inside]
     if bellman.stop.size and bellman.pairs is None:
-        keep &= ~bellman.stop.ravel()[first:last]
-    tail = np.repeat(np.arange(last - first), np.diff(cells.indptr))
-    used = keep[tail] & (cells.weight > 0.0)
-    tail = tail[used]
+        count[bellman.stop.ravel()[pairs]] = 0
+    tail = np.repeat(np.arange(len(pairs)), count)
+    cell = np.arange(len(tail)) + np.repeat(begin - (np.cumsum(count) - count), count)
     x, y = bellman.states(first, last)
-    head_x = bellman.source.indices[bellman.source.indptr[x[tail]] + cells.left[used]].astype(np.int64)
-    head_y = bellman.target.indices[bellman.target.indptr[y[tail]] + cells.right[used]].astype(np.int64)
+    x, y = x[inside][tail], y[inside][tail]
+    head_x = bellman.source.indices[bellman.source.indptr[x] + cells.left[cell]].astype(np.int64)
+    head_y = bellman.target.indices[bellman.target.indptr[y] + cells.right[cell]].astype(np.int64)
     heads = _pairs.numbers(bellman.listed, head_x, head_y, bellman.shape[1])
     heads[(heads < 0) & (bellman.cost[head_x, head_y] > 0.0)] = bellman.n_pairs
-    tail, heads = tail[heads >= 0], heads[heads >= 0]
-    return np.bincount(tail, minlength=last - first)[pairs - first], heads
+    used = (heads >= 0) & (cells.weight[cell] > 0.0)
+    return np.bincount(tail[used], minlength=len(pairs)), heads[used]

@@ -73,11 +73,10 @@ def for_each_block(
     `largest`: no longer ranges than this, except for a single unit. `serial_below`: a size that is not worth
     a second thread or a second range.
     """
-    threads = thread_count()
     if size < serial_below and size <= largest:
         return [work(0, size)]
     queue = _Queue(work, size, unit, max(1, largest // unit))
-    threads = min(threads, queue.units)
+    threads = min(thread_count(), queue.units)
     if threads > 1 and size >= serial_below:
         queue.step()
         return _together(queue, threads)

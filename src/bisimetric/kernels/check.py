@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import kernel
+from bisimetric.kernels.layout import Index
 
 # Columns of a report.
 LOWEST, HIGHEST, MARGINAL_ERROR, LARGEST_POTENTIAL, MOST_TERMS, INVALID = range(6)
@@ -22,6 +23,11 @@ LOWEST, HIGHEST, MARGINAL_ERROR, LARGEST_POTENTIAL, MOST_TERMS, INVALID = range(
 @kernel
 def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lower, report):
     """U and L at the pairs (x_of, y_of); the report: min(L - V), max(U - V), what the rounding bound needs."""
+    p_at, p_to, p_mass = P.indptr, P.indices, P.data  # names of their own are not counted as references on every use
+    q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
+    indptr, left, right, weight = cells.indptr, cells.left, cells.right, cells.weight
+    start, potential = cells.start, cells.potential
+    stopping = stop.size > 0
     row_mass = np.zeros(len(P.data) + 1)  # only the entries of one row are in use at a time
     column_mass = np.zeros(len(Q.data) + 1)
     lowest = np.inf
@@ -35,31 +41,31 @@ def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lo
         y = y_of[pair]
         scaled = cost[x, y] * scale
         here = value[x, y]
-        if stop.size > 0 and stop[x, y]:
+        if stopping and stop[x, y]:
             upper[pair] = scaled
             lower[pair] = scaled
             lowest = min(lowest, scaled - here)
             highest = max(highest, scaled - here)
             continue
-        x_at = P.indptr[x]
-        sx = P.indptr[x + 1] - x_at
-        y_at = Q.indptr[y]
-        sy = Q.indptr[y + 1] - y_at
+        x_at = p_at[x]
+        sx = p_at[x + 1] - x_at
+        y_at = q_at[y]
+        sy = q_at[y + 1] - y_at
         for i in range(sx):
-            row_mass[i] = P.data[x_at + i]
+            row_mass[i] = p_mass[Index(x_at + i)]
         for j in range(sy):
-            column_mass[j] = Q.data[y_at + j]
+            column_mass[j] = q_mass[Index(y_at + j)]
         expected = 0.0
-        for k in range(cells.indptr[pair], cells.indptr[pair + 1]):
-            i = cells.left[k]
-            j = cells.right[k]
-            mass = cells.weight[k]
+        for k in range(Index(indptr[pair]), Index(indptr[pair + 1])):
+            i = left[k]
+            j = right[k]
+            mass = weight[k]
             if i < 0 or i >= sx or j < 0 or j >= sy or not mass >= 0.0:
                 invalid += 1
                 continue
             row_mass[i] -= mass
             column_mass[j] -= mass
-            expected += mass * value[P.indices[x_at + i], Q.indices[y_at + j]]
+            expected += mass * value[Index(p_to[Index(x_at + i)]), Index(q_to[Index(y_at + j)])]
         off = 0.0
         for i in range(sx):
             off += abs(row_mass[i])
@@ -67,20 +73,20 @@ def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lo
             off += abs(column_mass[j])
         marginal_error = max(marginal_error, off)
 
-        g_at = cells.start[pair]
+        g_at = start[pair]
         dual = 0.0
         for j in range(sy):
-            g = cells.potential[g_at + j]
-            dual += g * Q.data[y_at + j]
+            g = potential[Index(g_at + j)]
+            dual += g * q_mass[Index(y_at + j)]
             largest = max(largest, abs(g))
             if not abs(g) < np.inf:
                 invalid += 1
         for i in range(sx):
-            row = value[P.indices[x_at + i]]
+            state = Index(p_to[Index(x_at + i)])
             f = np.inf
             for j in range(sy):
-                f = min(f, row[Q.indices[y_at + j]] - cells.potential[g_at + j])
-            dual += f * P.data[x_at + i]
+                f = min(f, value[state, Index(q_to[Index(y_at + j)])] - potential[Index(g_at + j)])
+            dual += f * p_mass[Index(x_at + i)]
             largest = max(largest, abs(f))
         above = scaled + discount * expected
         below = scaled + discount * dual
@@ -88,7 +94,7 @@ def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lo
         lower[pair] = below
         lowest = min(lowest, below - here)
         highest = max(highest, above - here)
-        most = max(most, max(cells.indptr[pair + 1] - cells.indptr[pair], sx + sy))
+        most = max(most, max(indptr[pair + 1] - indptr[pair], sx + sy))
     report[LOWEST] = lowest
     report[HIGHEST] = highest
     report[MARGINAL_ERROR] = marginal_error

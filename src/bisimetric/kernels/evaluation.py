@@ -4,9 +4,6 @@ For a fixed coupling Π the value solves (I - γΠ) V = c. Every kernel works on
 products come back as one partial sum per source row, added up in that order by the caller, so they do not
 depend on how rows are split between threads.
 
-Indices in the inner loops are unsigned, or count from zero: those of the other kind are tested for being negative,
-which takes as long as the arithmetic and prevents vector instructions.
-
 Reference: van der Vorst 1992 (BiCGSTAB).
 """
 
@@ -15,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import kernel, summing_kernel
+from bisimetric.kernels.layout import Index
 
 
 @kernel
@@ -23,16 +21,16 @@ def apply_trees(first, last, vector, out, other, discount, P, Q, pairs, trees, s
     row, begin, q_at = pairs.row, pairs.begin, Q.indptr
     offset, used, target, weight = trees.offset, trees.used, trees.target, trees.weight
     listed = begin.size > 0
-    one, two = np.uint64(1), np.uint64(2)
+    one, two = Index(1), Index(2)
     for x in range(first, last):
         sx = P.indptr[x + 1] - P.indptr[x]
         product = 0.0
         square = 0.0
-        for pair in range(np.uint64(row[x]), np.uint64(row[x + 1])):
-            y = pair - np.uint64(row[x])
+        for pair in range(Index(row[x]), Index(row[x + 1])):
+            y = pair - Index(row[x])
             at = offset[x] + (np.int64(begin[pair]) if listed else np.int64(y) * (sx - 1) + q_at[y])
-            k = np.uint64(at)
-            end = k + np.uint64(used[pair])
+            k = Index(at)
+            end = k + Index(used[pair])
             even = 0.0
             odd = 0.0
             while k + one < end:
@@ -70,7 +68,7 @@ def apply_independent(first, last, vector, out, other, discount, stop, P, Q, sum
         for y in range(m):
             expected = 0.0
             if not (stopping and stop[x, y]):
-                for k in range(np.uint64(q_at[y]), np.uint64(q_at[y + 1])):
+                for k in range(Index(q_at[y]), Index(q_at[y + 1])):
                     expected += q_mass[k] * mixed[np.uint32(q_to[k])]
             result = here[y] - discount * expected
             there[y] = result

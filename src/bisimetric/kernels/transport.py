@@ -220,56 +220,62 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs,
 
 
 @kernel
-def read_trees(x_of, y_of, begin, mirrored, value, P, Q, trees, cells):
-    """Couplings and potentials of the pairs (x_of, y_of), read off the trees that begin there into `cells`.
+def read_trees(x_of, y_of, number, mirrored, value, P, Q, pairs, trees, cells):
+    """Couplings and potentials of the pairs (x_of, y_of), read off the trees with those numbers into `cells`.
 
-    The two sides are exchanged where `mirrored`. Where no tree begins (-1), cells that there is room for keep equal
+    The two sides are exchanged where `mirrored`. Where there is no tree (-1), cells that there is room for keep equal
     states together.
     """
-    size = _longest(P.indptr, 0, len(P.indptr) - 1) + _longest(Q.indptr, 0, len(Q.indptr) - 1)
-    tree, real = new_tree(size)
+    p_at, p_to, p_mass = P.indptr, P.indices, P.data
+    q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
+    left, right, weight, potential = cells.left, cells.right, cells.weight, cells.potential
+    codes, offset, shift, begin = trees.code, trees.offset, trees.shift, pairs.begin
+    listed = begin.size > 0
+    tree, real = new_tree(_longest(p_at, 0, len(p_at) - 1) + _longest(q_at, 0, len(q_at) - 1))
     for pair in range(len(x_of)):
         x = x_of[pair]
         y = y_of[pair]
-        x_at = P.indptr[x]
-        sx = P.indptr[x + 1] - x_at
-        y_at = Q.indptr[y]
-        sy = Q.indptr[y + 1] - y_at
+        x_at = p_at[x]
+        sx = p_at[x + 1] - x_at
+        y_at = q_at[y]
+        sy = q_at[y + 1] - y_at
         g_at = cells.start[pair]
-        if begin[pair] < 0:
+        if number[pair] < 0:
             for j in range(sy):
-                cells.potential[g_at + j] = 0.0
+                potential[Index(g_at + j)] = 0.0
             for k in range(cells.indptr[pair], cells.indptr[pair + 1]):
                 i = k - cells.indptr[pair]
-                cells.left[k] = i
-                cells.right[k] = i
-                cells.weight[k] = P.data[x_at + i]
+                left[k] = i
+                right[k] = i
+                weight[k] = p_mass[x_at + i]
             continue
         for i in range(sx):
-            real[MASS, i] = P.data[x_at + i]
+            real[MASS, i] = p_mass[Index(x_at + i)]
         for j in range(sy):
-            real[MASS, sx + j] = Q.data[y_at + j]
-        _load(trees.code, trees.shift, begin[pair], sx + sy - 1, tree)
+            real[MASS, Index(sx + j)] = q_mass[Index(y_at + j)]
+        at = offset[x] + (np.int64(begin[number[pair]]) if listed else y * (sx - 1) + y_at)
+        _load(codes, shift, at, sx + sy - 1, tree)
         flows(sx, sy, tree, real)
         real[POT, 0] = 0.0
         out = cells.indptr[pair]
         for k in range(sx + sy - 1):
             u = tree[k, CHILD]
             w = tree[k, PARENT]
-            i = min(u, w)
-            j = max(u, w) - sx
-            real[POT, u] = value[P.indices[x_at + i], Q.indices[y_at + j]] - real[POT, w]
+            i = Index(min(u, w))
+            j = Index(max(u, w) - sx)
+            state_x = np.uint32(p_to[Index(x_at) + i])
+            real[POT, u] = value[state_x, np.uint32(q_to[Index(y_at) + j])] - real[POT, w]
             if real[FLOW, u] > 0.0:
-                cells.left[out] = j if mirrored[pair] else i
-                cells.right[out] = i if mirrored[pair] else j
-                cells.weight[out] = real[FLOW, u]
+                left[Index(out)] = j if mirrored[pair] else i
+                right[Index(out)] = i if mirrored[pair] else j
+                weight[Index(out)] = real[FLOW, u]
                 out += 1
         if mirrored[pair]:
             for i in range(sx):  # proves as much as the targets' potentials do
                 least = HUGE
                 for j in range(sy):
-                    least = min(least, value[P.indices[x_at + i], Q.indices[y_at + j]] - real[POT, sx + j])
-                cells.potential[g_at + i] = least
+                    least = min(least, value[p_to[x_at + i], q_to[y_at + j]] - real[POT, sx + j])
+                potential[g_at + i] = least
         else:
             for j in range(sy):
-                cells.potential[g_at + j] = real[POT, sx + j]
+                potential[Index(g_at + j)] = real[POT, Index(sx + j)]

@@ -117,7 +117,7 @@ def _target(bellman: Bellman, iterate: PolicyIterate) -> float:
 
 def _goal(bellman: Bellman, iterate: PolicyIterate) -> float:
     """The span of residuals that the tolerance allows."""
-    return iterate.tol * float(iterate.value.max()) * (1.0 - bellman.discount)
+    return iterate.tol * iterate.sweep.largest * (1.0 - bellman.discount)
 
 
 def _evaluated(bellman: Bellman, iterate: PolicyIterate, target: float) -> Floats:
@@ -125,7 +125,7 @@ def _evaluated(bellman: Bellman, iterate: PolicyIterate, target: float) -> Float
     sweep = iterate.sweep
     residual = sweep.residual
     shift = 0.0 if bellman.stop.size else 0.5 * sum(bellman.onward(sweep))  # a stop does not move with the rest
-    floor = 4 * UNIT_ROUNDOFF * float(np.abs(iterate.value).max())
+    floor = 4 * UNIT_ROUNDOFF * sweep.largest
     solved = bellman.evaluate(iterate.trees, residual, residual + shift, max(target, floor))
     worse = not solved.residual <= max(-sweep.lowest, sweep.highest)
     value = bellman.plus(iterate.value, residual + shift if worse else solved.x)
