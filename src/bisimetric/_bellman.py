@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ from bisimetric._errors import InvalidProblem
 from bisimetric._parallel import PARALLEL_FROM, for_each_block, for_even_split
 from bisimetric._problem import Problem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
-from bisimetric.kernels.layout import HINT_RUN, SMALL, Cells, Pairs, Rows, Trees
+from bisimetric.kernels.layout import HINT_RUN, Cells, Pairs, Rows, Trees
 
 PIVOT_TOL = 64 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
 WORTH_A_START = 0.25  # share of pairs to be solved from which a start over all pairs pays
@@ -57,14 +56,12 @@ class Bellman:
     folded: bool = False  # V(x, y) = V(y, x), and the diagonal is a stop
     longest: tuple[int, int] = field(init=False)  # the most successors of a source and of a target state
     listed: Pairs = field(init=False, repr=False)  # `pairs`, or all
-    alike: npt.NDArray[np.int32] = field(init=False)  # [m], equal for target rows with the same probabilities
     pivot_tol: Floats = field(init=False)  # [nodes of a tree], reduced cost that counts as negative relative to max |V|
     starts: tuple[Floats | None, Floats | None] = (None, None)
 
     def __post_init__(self) -> None:
         longest = int(np.diff(self.source.indptr).max()), int(np.diff(self.target.indptr).max())
         object.__setattr__(self, "longest", longest)
-        object.__setattr__(self, "alike", _alike(self.target))
         object.__setattr__(self, "pivot_tol", PIVOT_TOL * (1.0 + np.arange(sum(longest) + 1) / 64))
         object.__setattr__(self, "listed", self.pairs or _pairs.all_pairs(*self.shape))
 
@@ -145,8 +142,10 @@ class Bellman:
 
     def tree_bytes(self) -> int:
         """Memory for the trees of all pairs, and for the vectors that an exact solve needs beside them."""
+        return self._bytes(*self._tree_layout())
+
+    def _bytes(self, offset: npt.NDArray[np.int64], shift: int) -> int:
         n, m = self.shape
-        offset, shift = self._tree_layout()
         trees = int(offset[-1]) * (shift // 4 + 12) + 2 * self.n_pairs
         lists = sum(array.nbytes for array in self.listed)
         return trees + lists + 8 * PAIR_VECTORS * self.n_pairs + 8 * STATE_VECTORS * n * m
@@ -162,14 +161,14 @@ class Bellman:
     def new_trees(self) -> Trees:
         """Room for one transport tree per pair; estimated before it is allocated."""
         n, m = self.shape
+        offset, shift = self._tree_layout()
         _memory.require(
-            self.tree_bytes(),
+            self._bytes(offset, shift),
             f"solving {n} x {m} state pairs",
             "merge bisimilar states, or compare parts of the chains",
         )
         if n * m >= 2**31:
             raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
-        offset, shift = self._tree_layout()
         cells, kind = int(offset[-1]), np.dtype(f"u{shift // 4}")
         return Trees(
             offset[:-1].copy(),
@@ -201,23 +200,16 @@ class Bellman:
         largest = max(-float(value.min()), float(value.max()))
         tol = np.maximum(largest * self.pivot_tol, ignore)
 
-        def work(first: int, last: int) -> Floats:
-            report = np.empty(3)
-            kernels.transport.improve(
+        def work(first: int, last: int) -> Any:
+            return kernels.transport.improve(
                 first, last, value, self.cost, self.scale, self.discount, self.stop, self.source, self.target,
-                self.alike, self.listed, trees, residual, tol, cold, report,
+                self.listed, trees, residual, tol, cold,
             )  # fmt: skip
-            return report
 
-        reports = np.array(for_each_block(work, self.n_pairs, unit=HINT_RUN, serial_below=SERIAL_BELOW))
-        columns = kernels.transport
-        return Sweep(
-            residual,
-            float(reports[:, columns.LOWEST].min()),
-            float(reports[:, columns.HIGHEST].max()),
-            int(reports[:, columns.PIVOTS].sum()),
-            largest,
+        lowest, highest, pivots = zip(
+            *for_each_block(work, self.n_pairs, unit=HINT_RUN, serial_below=SERIAL_BELOW), strict=True
         )
+        return Sweep(residual, min(lowest), max(highest), sum(pivots), largest)
 
     def onward(self, sweep: Sweep) -> tuple[float, float]:
         """How far V* can be below and above T V, by MacQueen's bounds; one sign only if the game can stop."""
@@ -322,17 +314,16 @@ class Bellman:
         """The trees of those pairs, by their numbers (-1 for none), with the two sides exchanged where mirrored."""
         sizes_x, sizes_y = np.diff(self.source.indptr), np.diff(self.target.indptr)
         count = trees.used[number].astype(np.int64)
-        none = number < 0
-        count[none] = sizes_x[x[none]] * (self.folded & (x[none] == y[none]))
+        if self.stop.size:
+            none = number < 0
+            count[none] = sizes_x[x[none]] * (self.folded & (x[none] == y[none]))
         indptr = np.concatenate([[0], np.cumsum(count)])
         sizes = np.where(mirrored, sizes_x[x], sizes_y[y]) if self.folded else sizes_y[y]
         start = np.concatenate([[0], np.cumsum(sizes)])
         total = int(indptr[-1])
         left, right, weight = np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total)
         cells = Cells(indptr, left, right, weight, start, np.empty(int(start[-1])))
-        kernels.transport.read_trees(
-            x, y, number, mirrored, value, self.source, self.target, self.listed, trees, cells
-        )
+        kernels.transport.read_trees(x, y, number, mirrored, value, self.source, self.target, self.listed, trees, cells)
         return cells
 
 
@@ -344,10 +335,3 @@ def power_of_two(largest: float) -> float:
 def as_rows(matrix: sparse.csr_array) -> Rows:
     """A chain's rows as kernels take them."""
     return Rows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.copy())
-
-
-def _alike(target: Rows) -> npt.NDArray[np.int32]:
-    """Equal numbers for target rows with the same probabilities, position by position: their trees may be copied."""
-    numbers: dict[bytes | int, int] = {}
-    keys = (target.data[a:b].tobytes() if b - a <= SMALL else int(a) for a, b in pairwise(target.indptr))
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int32)

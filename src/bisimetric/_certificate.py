@@ -17,13 +17,13 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric import _pairs, kernels
-from bisimetric._bellman import SERIAL_BELOW, Bellman
+from bisimetric._bellman import NEVER, SERIAL_BELOW, Bellman
 from bisimetric._coupling import StoredWitness, TreeWitness, Witness
 from bisimetric._errors import InvalidProblem, InvalidWitness
 from bisimetric._parallel import for_each_block, thread_count
@@ -206,22 +206,17 @@ def applied(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> A
     """The checker's word on T V; `rows` is what rows have moved. Couplings that are none are refused."""
     upper, lower = np.empty(bellman.n_pairs), np.empty(bellman.n_pairs)
 
-    def work(first: int, last: int) -> Floats:
-        report = np.empty(6)
-        kernels.check.check(
+    def work(first: int, last: int) -> Any:
+        return kernels.check.check(
             *bellman.states(first, last), value, bellman.cost, bellman.scale, bellman.discount, bellman.stop,
-            bellman.source, bellman.target, witness.cells(first, last), upper[first:last], lower[first:last], report,
+            bellman.source, bellman.target, witness.cells(first, last), upper[first:last], lower[first:last],
         )  # fmt: skip
-        return report
 
     at_once = max(1, CELLS_AT_ONCE // thread_count() // max(witness.cells_per_pair, 1))
-    reports = np.array(for_each_block(work, bellman.n_pairs, largest=at_once, serial_below=SERIAL_BELOW))
-    columns = kernels.check
-    lowest, highest = float(reports[:, columns.LOWEST].min()), float(reports[:, columns.HIGHEST].max())
-    marginal_error, potential, terms, invalid = (
-        float(reports[:, column].max())
-        for column in (columns.MARGINAL_ERROR, columns.LARGEST_POTENTIAL, columns.MOST_TERMS, columns.INVALID)
-    )
+    reports = for_each_block(work, bellman.n_pairs, largest=at_once, serial_below=SERIAL_BELOW)
+    lows, *worst = zip(*reports, strict=True)
+    lowest = min(lows)
+    highest, marginal_error, potential, terms, invalid = map(max, worst)
     if invalid or not marginal_error <= LARGEST_MARGINAL_ERROR:
         raise InvalidWitness(
             f"the couplings are off by {marginal_error:.3g} in a marginal, or have {invalid:.0f} invalid cells"
@@ -339,17 +334,10 @@ def _coupled_pairs(
     """
     first, last = int(pairs[0]), int(pairs[-1]) + 1
     cells = witness.cells(first, last)
-    inside = pairs - first
-    begin, count = cells.indptr[inside], np.diff(cells.indptr)[inside]
-    if bellman.stop.size and bellman.pairs is None:
-        count[bellman.stop.ravel()[pairs]] = 0
-    tail = np.repeat(np.arange(len(pairs)), count)
-    cell = np.arange(len(tail)) + np.repeat(begin - (np.cumsum(count) - count), count)
-    x, y = bellman.states(first, last)
-    x, y = x[inside][tail], y[inside][tail]
-    head_x = bellman.source.indices[bellman.source.indptr[x] + cells.left[cell]].astype(np.int64)
-    head_y = bellman.target.indices[bellman.target.indptr[y] + cells.right[cell]].astype(np.int64)
-    heads = _pairs.numbers(bellman.listed, head_x, head_y, bellman.shape[1])
-    heads[(heads < 0) & (bellman.cost[head_x, head_y] > 0.0)] = bellman.n_pairs
-    used = (heads >= 0) & (cells.weight[cell] > 0.0)
-    return np.bincount(tail[used], minlength=len(pairs)), heads[used]
+    stop = bellman.stop if bellman.pairs is None else NEVER  # no listed pair is a stop
+    count, head = np.empty(len(pairs), np.int64), np.empty(len(cells.left), np.int64)
+    total = kernels.check.successors(
+        pairs - first, *bellman.states(first, last), cells, bellman.source, bellman.target, bellman.listed,
+        stop, bellman.cost, count, head,
+    )  # fmt: skip
+    return count, head[:total]

@@ -80,8 +80,9 @@ def numbers(pairs: Pairs, x: Ints, y: Ints, m: int) -> Ints:
 def states(pairs: Pairs, first: int, last: int, m: int) -> tuple[Ints, Ints]:
     """The source and the target states of the pairs number first..last."""
     if not pairs.column.size:
-        x, y = np.divmod(np.arange(first, last), m)
-        return x, y
+        flat = np.arange(first, last)
+        x = flat // m  # faster than np.divmod
+        return x, flat - m * x
     rows = np.searchsorted(pairs.row, [first, last - 1], "right") - 1
     inside = np.clip(pairs.row[rows[0] : rows[1] + 2], first, last)
     return np.repeat(np.arange(rows[0], rows[1] + 1), np.diff(inside)), pairs.column[first:last].astype(np.int64)

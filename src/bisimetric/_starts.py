@@ -71,13 +71,11 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     trees = pair.new_trees()
     pair.improve(value, trees, cold=True)
     cells = pair.read_trees(value, trees, 0, 1)
-    upper, lower, report = np.empty(1), np.empty(1), np.empty(6)
-    kernels.check.check(
-        *pair.states(0, 1), value, pair.cost, 1.0, 1.0, pair.stop, pair.source, pair.target, cells, upper, lower, report
+    upper, lower = np.empty(1), np.empty(1)
+    _, _, _, potential, terms, _ = kernels.check.check(
+        *pair.states(0, 1), value, pair.cost, 1.0, 1.0, pair.stop, pair.source, pair.target, cells, upper, lower
     )
-    columns = kernels.check
-    terms = report[columns.MOST_TERMS] + OPERATIONS_AROUND
-    slip = terms * UNIT_ROUNDOFF * (1.0 + 2 * report[columns.LARGEST_POTENTIAL])
+    slip = (terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF * (1.0 + 2 * potential)
     below, above = float(lower[0] - slip) * largest, float(upper[0] + slip) * largest
     if largest < SUBNORMAL_BELOW:
         below, above = float(np.nextafter(below, -np.inf)), float(np.nextafter(above, np.inf))

@@ -32,10 +32,10 @@ class Case:
     def check(self, cells=None, first=0, last=6):
         """upper, lower and report of the kernel."""
         b = self.bellman
-        upper, lower, report = np.full(6, np.nan), np.full(6, np.nan), np.empty(6)
-        kernels.check.check(
+        upper, lower = np.full(6, np.nan), np.full(6, np.nan)
+        report = kernels.check.check(
             *b.states(first, last), self.value, b.cost, b.scale, b.discount, b.stop, b.source, b.target,
-            self.cells if cells is None else cells, upper[first:last], lower[first:last], report,
+            self.cells if cells is None else cells, upper[first:last], lower[first:last],
         )  # fmt: skip
         return upper.reshape(3, 2), lower.reshape(3, 2), report
 

@@ -313,7 +313,7 @@ def _plant(sx, sy, cost, tree, real):
         w = tree[k, PARENT]
         tree[u, UP] = w
         tree[u, DEPTH] = tree[w, DEPTH] + 1
-        real[POT, u] = (cost[u, Node(w - sx)] if u < sx else cost[w, Node(u - sx)]) - real[POT, w]
+        real[POT, u] = cost[min(u, w), Node(max(u, w) - sx)] - real[POT, w]
         first = tree[w, DOWN]
         tree[u, RIGHT] = first
         tree[w, DOWN] = u

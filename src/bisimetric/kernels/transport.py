@@ -36,9 +36,6 @@ from bisimetric.kernels.simplex import (
     staircase,
 )
 
-# Columns of a sweep's report.
-LOWEST, HIGHEST, PIVOTS = range(3)
-
 
 @part
 def _load(codes, shift, at, arcs, tree):
@@ -78,14 +75,14 @@ def _duals(codes, shift, at, sx, sy, cost, real, tol):
 
 
 @part
-def _same_row(indptr, indices, k, other):
-    """Whether two rows have the same successors."""
+def _same(indptr, entries, k, other):
+    """Whether two rows have the same entries."""
     size = indptr[k + 1] - indptr[k]
     if size != indptr[other + 1] - indptr[other]:
         return False
     different = 0
     for e in range(size):
-        different += indices[indptr[k] + e] != indices[indptr[other] + e]
+        different += entries[Index(indptr[k] + e)] != entries[Index(indptr[other] + e)]
     return different == 0
 
 
@@ -99,12 +96,11 @@ def _longest(indptr, first, last):
 
 
 @kernel
-def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs, trees, residual, tol, cold, report):
+def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees, residual, tol, cold):
     """residual = c + γ·OT_value - value on the pairs number first..last, every tree pivoted to optimality.
 
-    `cold` starts new trees; `alike[y]` names target rows with the same probabilities, whose trees may be
-    copied. `tol[K]` is the pivot tolerance for K nodes. report: the lowest residual that can be claimed,
-    the highest, and counts.
+    `cold` starts new trees. `tol[K]` is the pivot tolerance for K nodes. Returns the lowest residual that can be
+    claimed, the highest, and the number of pivots.
     """
     # Names of their own: what is reached through a tuple, or sliced, is counted as a reference every time.
     p_at, p_to, p_mass = P.indptr, P.indices, P.data
@@ -169,11 +165,11 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs,
                     if not cold:
                         _load(codes, shift, at, sx + sy - 1, tree)
                     elif sx * sy <= SMALL:
-                        if last_x != x or alike[last_y] != alike[y]:
+                        if last_x != x or not _same(q_at, q_mass, y, last_y):
                             staircase(sx, sy, tree, real)
                     else:
                         repairs = -1
-                        if last_x >= 0 and _same_row(p_at, p_to, x, last_x) and _same_row(q_at, q_to, y, last_y):
+                        if last_x >= 0 and _same(p_at, p_to, x, last_x) and _same(q_at, q_to, y, last_y):
                             repairs = dual(sx, sy, local, tree, real)
                         n_pivots += abs(repairs)
                         if repairs < 0:
@@ -214,9 +210,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, alike, pairs,
             residual[pair] = change
             lowest = min(lowest, change + discount * slack)
             highest = max(highest, change)
-    report[LOWEST] = lowest
-    report[HIGHEST] = highest
-    report[PIVOTS] = n_pivots
+    return lowest, highest, n_pivots
 
 
 @kernel

@@ -42,7 +42,7 @@ FINEST_ACCURACY = 1e-6
 AIM = 0.3  # of the residuals' span that the tolerance allows: what an evaluation that may be the last leaves
 FREE = 0.3  # of that span: reduced costs this small cause no pivots
 IN_REACH = 50.0  # times the aim: an evaluation that would leave less than this goes on to the aim
-ESTIMATE_ACCURACY = 1e-3  # of the last coupling's value, relative to the interval's width
+ESTIMATE_ACCURACY = 0.01  # of the last coupling's value, relative to the interval's width
 SETTLED = 0.05  # pivots per pair below which the policy is nearly final, so that evaluating it well pays
 
 
@@ -97,9 +97,7 @@ class PolicyIteration(Solver[PolicyIterate]):
         return replace(after, accuracy=max(iterate.accuracy / 10, FINEST_ACCURACY))
 
 
-def _iterate(
-    bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accuracy: float, tol: float
-) -> PolicyIterate:
+def _iterate(bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accuracy: float, tol: float) -> PolicyIterate:
     below, above = bellman.onward(sweep)
     witness = TreeWitness(bellman, value, trees)
     return PolicyIterate(value, witness, above - below, bellman, trees, sweep, accuracy, tol, 0)
