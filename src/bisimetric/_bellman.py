@@ -54,13 +54,16 @@ class Bellman:
     stop: npt.NDArray[np.bool_]  # [n, m] or [0, 0]; V = c there
     pairs: Pairs | None = None  # that are solved; None stands for all
     folded: bool = False  # V(x, y) = V(y, x), and the diagonal is a stop
+    sizes: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] = field(init=False)  # successors of every state
     longest: tuple[int, int] = field(init=False)  # the most successors of a source and of a target state
     listed: Pairs = field(init=False, repr=False)  # `pairs`, or all
     pivot_tol: Floats = field(init=False)  # [nodes of a tree], reduced cost that counts as negative relative to max |V|
     starts: tuple[Floats | None, Floats | None] = (None, None)
 
     def __post_init__(self) -> None:
-        longest = int(np.diff(self.source.indptr).max()), int(np.diff(self.target.indptr).max())
+        sizes = np.diff(self.source.indptr), np.diff(self.target.indptr)
+        longest = int(sizes[0].max()), int(sizes[1].max())
+        object.__setattr__(self, "sizes", sizes)
         object.__setattr__(self, "longest", longest)
         object.__setattr__(self, "pivot_tol", PIVOT_TOL * (1.0 + np.arange(sum(longest) + 1) / 64))
         object.__setattr__(self, "listed", self.pairs or _pairs.all_pairs(*self.shape))
@@ -82,6 +85,8 @@ class Bellman:
     def on_open_pairs(self, problem: Problem) -> Bellman:
         """The same operator on the pairs at which V is not known, if that is less work."""
         folded = _pairs.is_folded(problem)
+        if not folded and not self.stop.size:
+            return self
         stop = self.stop if self.stop.size else np.zeros(self.shape, np.bool_)
         if folded:
             stop = stop | np.eye(len(stop), dtype=np.bool_)
@@ -182,11 +187,11 @@ class Bellman:
     def _tree_layout(self) -> tuple[npt.NDArray[np.int64], int]:
         """Where the trees of every source row begin, and the bits of a node number; a code is two of those."""
         if self.pairs is None:
-            per_row = self.shape[1] * (np.diff(self.source.indptr) - 1) + self.target.indptr[-1]
+            per_row = self.shape[1] * (self.sizes[0] - 1) + self.target.indptr[-1]
         else:
             counts = np.diff(self.pairs.row)
-            from_targets = np.append(0, np.cumsum(np.diff(self.target.indptr)[self.pairs.column]))
-            per_row = counts * (np.diff(self.source.indptr) - 1) + np.diff(from_targets[self.pairs.row])
+            from_targets = np.append(0, np.cumsum(self.sizes[1][self.pairs.column]))
+            per_row = counts * (self.sizes[0] - 1) + np.diff(from_targets[self.pairs.row])
         node_bits = (sum(self.longest) - 1).bit_length()
         shift = next(bits for bits in (8, 16, 32) if node_bits <= bits)
         return np.concatenate([[0], np.cumsum(per_row)]), shift
@@ -312,7 +317,7 @@ class Bellman:
         mirrored: npt.NDArray[np.bool_],
     ) -> Cells:
         """The trees of those pairs, by their numbers (-1 for none), with the two sides exchanged where mirrored."""
-        sizes_x, sizes_y = np.diff(self.source.indptr), np.diff(self.target.indptr)
+        sizes_x, sizes_y = self.sizes
         count = trees.used[number].astype(np.int64)
         if self.stop.size:
             none = number < 0

@@ -8,7 +8,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -67,7 +67,7 @@ class TreeWitness:
 
     def by_states(self) -> TreeWitness:
         """The same for all pairs of states, also where only some of them are solved."""
-        return replace(self, everywhere=True)
+        return TreeWitness(self.bellman, self.value, self.trees, everywhere=True)
 
 
 def without_flows(trees: Trees) -> Trees:
@@ -90,7 +90,7 @@ class IndependentWitness:
         source, target, m = self.bellman.source, self.bellman.target, self.bellman.shape[1]
         count = np.diff(cells.indptr)
         x, y = np.divmod(np.arange(first, last), m)
-        sizes_y = np.diff(target.indptr)[y]
+        sizes_y = self.bellman.sizes[1][y]
         inside = np.arange(cells.indptr[-1]) - np.repeat(cells.indptr[:-1], count)
         left, right = np.divmod(inside, np.repeat(sizes_y, count))
         pair = np.repeat(np.arange(last - first), count)
@@ -274,8 +274,8 @@ def visits(transposed: Any, b: Floats, discount: float, *, rows: int) -> Floats:
 def pair_cells(bellman: Bellman, first: int, last: int) -> Cells:
     """Room for all S_x·S_y cells of the pairs first..last, none at a stop."""
     x, y = np.divmod(np.arange(first, last), bellman.shape[1])
-    sizes_y = np.diff(bellman.target.indptr)[y]
-    count = np.diff(bellman.source.indptr)[x] * sizes_y
+    sizes_y = bellman.sizes[1][y]
+    count = bellman.sizes[0][x] * sizes_y
     if bellman.stop.size:
         count[bellman.stop[x, y]] = 0
     indptr = np.concatenate([[0], np.cumsum(count)])

@@ -91,13 +91,16 @@ class PolicyIteration(Solver[PolicyIterate]):
         ignore = max(IGNORED * (iterate.sweep.highest - iterate.sweep.lowest), FREE * _goal(bellman, iterate))
         sweep = bellman.improve(value, iterate.trees, cold=False, ignore=ignore)
         after = _iterate(bellman, value, iterate.trees, sweep, iterate.accuracy, iterate.tol)
-        failures = 0 if after.gap < FAIR_CUT * iterate.gap else iterate.failures + 1
-        if failures < PATIENCE:
-            return replace(after, failures=failures)
+        if after.gap < FAIR_CUT * iterate.gap:
+            return after
+        if iterate.failures + 1 < PATIENCE:
+            return replace(after, failures=iterate.failures + 1)
         return replace(after, accuracy=max(iterate.accuracy / 10, FINEST_ACCURACY))
 
 
-def _iterate(bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accuracy: float, tol: float) -> PolicyIterate:
+def _iterate(
+    bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accuracy: float, tol: float
+) -> PolicyIterate:
     below, above = bellman.onward(sweep)
     witness = TreeWitness(bellman, value, trees)
     return PolicyIterate(value, witness, above - below, bellman, trees, sweep, accuracy, tol, 0)
