@@ -254,11 +254,7 @@ def pair_indices(problem: Problem, pair: object) -> tuple[int, int]:
 
 def visits(transposed: Any, b: Floats, discount: float, *, rows: int) -> Floats:
     """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form."""
-
-    def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
-        np.subtract(vector, discount * (transposed @ vector), out=out)
-        return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
-
+    apply = _krylov.of_matrix(transposed, discount)
     solved = _krylov.bicgstab(apply, b, b.copy(), rows=rows, target=OCCUPANCY_TOL * float(b.max()))
     failed = not solved.residual <= HOPELESS * float(b.max())
     found = b if failed else np.maximum(solved.x, 0.0)

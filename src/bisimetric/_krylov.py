@@ -8,7 +8,7 @@ it left the range of numbers), and decides. The method itself is in `kernels/kry
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,6 +24,16 @@ class Operator(Protocol):
     """Computes out = (I - γΠ)·vector and returns <other, out> and <out, out>."""
 
     def __call__(self, vector: Floats, out: Floats, other: Floats) -> tuple[float, float]: ...
+
+
+def of_matrix(matrix: Any, discount: float) -> Operator:
+    """The operator of a coupling, or of its transpose, that is stored in any sparse form."""
+
+    def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+        np.subtract(vector, discount * (matrix @ vector), out=out)
+        return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
+
+    return apply
 
 
 class Solved(NamedTuple):

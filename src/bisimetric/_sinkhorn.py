@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from bisimetric import _krylov, _memory, kernels
 from bisimetric._bellman import SERIAL_BELOW, Bellman
@@ -31,6 +32,7 @@ DENSE_FROM = 0.1  # share of cells on the supports from which a matrix product p
 DENSE_PAIRS = 64  # pairs from which it does
 DENSE_BLOCK = 2**14  # scalings that a half projection of full supports works on at a time, in two arrays
 ROUNDING_BLOCK = 2**12  # the same for rounding, in a dozen arrays
+STORED = 2**18  # cells of all pairs up to which an evaluation stores the couplings, instead of making them every time
 FINAL_ACCURACY = 1e-12  # residual of a solver's last evaluation, relative to the largest cost
 PASSING_ACCURACY = 1e-4  # the same for a look on the way
 LARGEST_EXPONENT = 1e290  # that a solver may come to
@@ -148,11 +150,28 @@ class Factored:
         bellman = self.bellman
         self._weights = None  # memory for the vectors of the linear solver
         cost = bellman.scaled_cost().ravel()
+        apply = _krylov.of_matrix(self._matrix(), bellman.discount) if self._cells <= STORED else self._apply
         solved = _krylov.bicgstab(
-            self._apply, cost, guess.ravel().copy(), rows=bellman.shape[0], target=max(target, self._floor())
+            apply, cost, guess.ravel().copy(), rows=bellman.shape[0], target=max(target, self._floor())
         )
         value = solved.x.reshape(bellman.shape) if solved.residual <= float(cost.max()) else guess
         return np.clip(value, 0.0, bellman.largest_value())
+
+    def rounded(self, first: int, last: int) -> Cells:
+        """The rounded couplings of the pairs first..last (flat), with room for potentials."""
+        cells = pair_cells(self.bellman, first, last)
+        rows = self.bellman.source, self.bellman.target
+        kernels.rounding.rounded(first, last, *rows, self.scalings, self.whole, self.rest, True, cells)
+        return cells
+
+    def _matrix(self) -> sparse.csr_array:
+        """The rounded couplings of all pairs as one matrix."""
+        n, m = self.bellman.shape
+        P, Q = self.bellman.source, self.bellman.target
+        cells = self.rounded(0, n * m)
+        x, y = np.divmod(np.repeat(np.arange(n * m), np.diff(cells.indptr)), m)
+        after = P.indices[P.indptr[x] + cells.left] * m + Q.indices[Q.indptr[y] + cells.right]
+        return sparse.csr_array((cells.weight, after, cells.indptr), shape=(n * m, n * m))
 
     def witness(self, value: Floats) -> FactoredWitness:
         """The rounded couplings, with potentials for `value`."""
@@ -322,15 +341,12 @@ class FactoredWitness:
     @property
     def cells_per_pair(self) -> int:
         bellman = self.factored.bellman
-        return int(np.diff(bellman.source.indptr).max() * np.diff(bellman.target.indptr).max())
+        return bellman.longest[0] * bellman.longest[1]
 
     def cells(self, first: int, last: int) -> Cells:
         state = self.factored
         bellman = state.bellman
-        cells = pair_cells(bellman, first, last)
-        kernels.rounding.rounded(
-            first, last, bellman.source, bellman.target, state.scalings, state.whole, state.rest, True, cells
-        )
+        cells = state.rounded(first, last)
         kernels.rounding.potentials(
             first, last, self.value, bellman.source, bellman.target, state.scalings, state.total_step,
             state.by_source, cells,

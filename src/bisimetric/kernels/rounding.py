@@ -16,6 +16,7 @@ import numpy as np
 
 from bisimetric.kernels._compile import kernel
 from bisimetric.kernels.elementary import exp_parts
+from bisimetric.kernels.layout import Index
 
 NOTHING = -60.0  # exponents of a density below are taken as zero mass, which rounding then makes up for
 TOO_MUCH = 300.0  # exponents are cut here; only a round cut short has such
@@ -28,15 +29,17 @@ def densities(x, y, P, Q, scalings, whole, rest, plan, work):
     x_at, y_at = P.indptr[x], Q.indptr[y]
     sx, sy = P.indptr[x + 1] - x_at, Q.indptr[y + 1] - y_at
     at_x, at_y = m * x_at + y * sx, x * len(Q.data) + y_at
+    q_to, q_mass, b, b_rest = Q.indices, Q.data, scalings.b, scalings.b_rest
     exponent, remainder, exps, scratch = work[0], work[1], work[2], work[3]
     for i in range(sx):
-        row_whole, row_rest = whole[P.indices[x_at + i]], rest[P.indices[x_at + i]]
+        state = Index(P.indices[x_at + i])
         a, a_rest = scalings.a[at_x + i], scalings.a_rest[at_x + i]
         top = -np.inf
         for j in range(sy):
-            w = (a + scalings.b[at_y + j]) + row_whole[Q.indices[y_at + j]]
+            other = Index(q_to[Index(y_at + j)])
+            w = (a + b[Index(at_y + j)]) + whole[state, other]
             exponent[j] = min(max(w, 2.0 * NOTHING), TOO_MUCH)
-            remainder[j] = (a_rest + scalings.b_rest[at_y + j]) + row_rest[Q.indices[y_at + j]]
+            remainder[j] = (a_rest + b_rest[Index(at_y + j)]) + rest[state, other]
             top = max(top, w)
         if top < NOTHING:
             plan[i * sy : (i + 1) * sy] = 0.0
@@ -44,7 +47,8 @@ def densities(x, y, P, Q, scalings, whole, rest, plan, work):
         exp_parts(sy, exponent, remainder, exps, scratch)
         p = P.data[x_at + i]
         for j in range(sy):
-            plan[i * sy + j] = p * Q.data[y_at + j] * exps[j] if exponent[j] >= NOTHING else 0.0
+            mass = p * q_mass[Index(y_at + j)] * exps[j]
+            plan[Index(i * sy + j)] = mass if exponent[j] >= NOTHING else 0.0
 
 
 @kernel
@@ -54,22 +58,22 @@ def couple(p, q, plan, row, column):
     for i in range(sx):
         total = 0.0
         for j in range(sy):
-            total += plan[i * sy + j]
+            total += plan[Index(i * sy + j)]
         row[i] = p[i] / total if total > p[i] else 1.0
     column[:sy] = 0.0
     for i in range(sx):
         shrink = row[i]
         for j in range(sy):
-            plan[i * sy + j] *= shrink
-            column[j] += plan[i * sy + j]
+            plan[Index(i * sy + j)] *= shrink
+            column[j] += plan[Index(i * sy + j)]
     for j in range(sy):
         column[j] = q[j] / column[j] if column[j] > q[j] else 1.0
     missing = 0.0
     for i in range(sx):
         total = 0.0
         for j in range(sy):
-            plan[i * sy + j] *= column[j]
-            total += plan[i * sy + j]
+            plan[Index(i * sy + j)] *= column[j]
+            total += plan[Index(i * sy + j)]
         row[i] = max(p[i] - total, 0.0)
         missing += row[i]
     if missing == 0.0:
@@ -77,7 +81,7 @@ def couple(p, q, plan, row, column):
     column[:sy] = 0.0
     for i in range(sx):
         for j in range(sy):
-            column[j] += plan[i * sy + j]
+            column[j] += plan[Index(i * sy + j)]
     lacking = 0.0
     for j in range(sy):
         column[j] = max(q[j] - column[j], 0.0)
@@ -87,7 +91,7 @@ def couple(p, q, plan, row, column):
     for i in range(sx):
         share = row[i] / lacking
         for j in range(sy):
-            plan[i * sy + j] += share * column[j]
+            plan[Index(i * sy + j)] += share * column[j]
 
 
 @kernel
@@ -108,10 +112,11 @@ def rounded(first, last, P, Q, scalings, whole, rest, make_valid, cells):
         densities(x, y, P, Q, scalings, whole, rest, plan, work)
         if make_valid:
             couple(p, q, plan, row, column)
+        left, right = cells.left[at:end], cells.right[at:end]
         for i in range(len(p)):
             for j in range(len(q)):
-                cells.left[at + i * len(q) + j] = i
-                cells.right[at + i * len(q) + j] = j
+                left[Index(i * len(q) + j)] = i
+                right[Index(i * len(q) + j)] = j
 
 
 @kernel
@@ -121,6 +126,7 @@ def potentials(first, last, value, P, Q, scalings, total_step, from_source, cell
     f comes from α, or from β by a transform, whichever was projected last; then g(j) = min_i value(i, j) - f(i).
     """
     m = len(Q.indptr) - 1
+    p_to, q_to = P.indices, Q.indices
     f = np.empty(len(P.indptr) - 1)
     per_step = 1.0 / total_step if total_step > 0.0 else 0.0
     for pair in range(first, last):
@@ -129,21 +135,23 @@ def potentials(first, last, value, P, Q, scalings, total_step, from_source, cell
         x_at, y_at = P.indptr[x], Q.indptr[y]
         sx, sy = P.indptr[x + 1] - x_at, Q.indptr[y + 1] - y_at
         at_x, at_y = m * x_at + y * sx, x * len(Q.data) + y_at
+        g = cells.potential[cells.start[pair - first] : cells.start[pair - first + 1]]
+        for j in range(sy):  # β until f is known
+            g[j] = (scalings.b[at_y + j] + scalings.b_rest[at_y + j]) * per_step
         for i in range(sx):
+            state = Index(p_to[x_at + i])
+            least = np.inf
             if from_source:
-                f[i] = (scalings.a[at_x + i] + scalings.a_rest[at_x + i]) * per_step
+                least = (scalings.a[at_x + i] + scalings.a_rest[at_x + i]) * per_step
             else:
-                line = value[P.indices[x_at + i]]
-                f[i] = np.inf
                 for j in range(sy):
-                    b = (scalings.b[at_y + j] + scalings.b_rest[at_y + j]) * per_step
-                    f[i] = min(f[i], line[Q.indices[y_at + j]] - b)
-        at = cells.start[pair - first]
-        for j in range(sy):
-            g = np.inf
-            for i in range(sx):
-                g = min(g, value[P.indices[x_at + i], Q.indices[y_at + j]] - f[i])
-            cells.potential[at + j] = g
+                    least = min(least, value[state, Index(q_to[Index(y_at + j)])] - g[j])
+            f[i] = least
+        g[:] = np.inf
+        for i in range(sx):
+            state = Index(p_to[x_at + i])
+            for j in range(sy):
+                g[j] = min(g[j], value[state, Index(q_to[Index(y_at + j)])] - f[i])
 
 
 @kernel
@@ -156,6 +164,7 @@ def apply_rounded(first, last, vector, out, other, discount, stop, P, Q, scaling
     plan = np.empty(most_x * m)
     work = np.empty((4, m))
     row, column = np.empty(most_x), np.empty(m)
+    q_to = Q.indices
     for x in range(first, last):
         x_at, sx = P.indptr[x], P.indptr[x + 1] - P.indptr[x]
         p = P.data[x_at : x_at + sx]
@@ -169,9 +178,9 @@ def apply_rounded(first, last, vector, out, other, discount, stop, P, Q, scaling
                 densities(x, y, P, Q, scalings, whole, rest, plan, work)
                 couple(p, Q.data[y_at : y_at + sy], plan, row, column)
                 for i in range(sx):
-                    here = P.indices[x_at + i] * m
+                    here = np.int64(P.indices[x_at + i]) * m
                     for j in range(sy):
-                        expected += plan[i * sy + j] * vector[here + Q.indices[y_at + j]]
+                        expected += plan[Index(i * sy + j)] * vector[Index(here + q_to[Index(y_at + j)])]
             result = vector[pair] - discount * expected
             out[pair] = result
             product += other[pair] * result
@@ -200,8 +209,8 @@ def marginal_errors(first, last, by_source, P, Q, stop, scalings, whole, rest, o
         for i in range(sx):
             total = 0.0
             for j in range(sy):
-                total += plan[i * sy + j]
-                column[j] += plan[i * sy + j]
+                total += plan[Index(i * sy + j)]
+                column[j] += plan[Index(i * sy + j)]
             off += abs(P.data[x_at + i] - total) if by_source else 0.0
         for j in range(sy):
             off += 0.0 if by_source else abs(Q.data[y_at + j] - column[j])
@@ -222,11 +231,12 @@ def make_valid(first, last, P, Q, visited, cells):
         p = P.data[P.indptr[x] : P.indptr[x + 1]]
         q = Q.data[Q.indptr[y] : Q.indptr[y + 1]]
         plan = cells.weight[at:end]
+        left, right = cells.left[at:end], cells.right[at:end]
         for i in range(len(p)):
             for j in range(len(q)):
-                k = i * len(q) + j
-                cells.left[at + k] = i
-                cells.right[at + k] = j
+                k = Index(i * len(q) + j)
+                left[k] = i
+                right[k] = j
                 if not visited[pair] > 0.0:
                     plan[k] = p[i] * q[j]
         couple(p, q, plan, row, column)

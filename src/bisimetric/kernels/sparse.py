@@ -10,7 +10,7 @@ import numpy as np
 
 from bisimetric.kernels._compile import vector_kernel
 from bisimetric.kernels.elementary import exp_parts, log_all
-from bisimetric.kernels.layout import SMALLEST, SPAN
+from bisimetric.kernels.layout import SMALLEST, SPAN, Index
 from bisimetric.kernels.sinkhorn import own_way
 
 NO_MASS = 1.0  # sums of a pair that is not projected, so that their logarithms can be taken with the others
@@ -28,15 +28,17 @@ def project(first, last, by_source, commit, step, cost, scale, stop, P, Q, share
     whole, rest, weights, scratch = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
     sums, tops, logs = np.empty(size), np.empty(size), np.empty(size)
     middle, fits = np.empty(m), np.empty(m, np.bool_)
+    p_to, p_mass, factor, shift = P.indices, P.data, shared.factor, shared.shift
     for x in range(first, last):
         # Source and target side in the same form: the row of x once for every y.
-        sx = P.indptr[x + 1] - P.indptr[x]
+        x_at = P.indptr[x]
+        sx = P.indptr[x + 1] - x_at
         ends[0] = 0
         for y in range(m):
             ends[y + 1] = ends[y] + sx
             for i in range(sx):
-                states[y * sx + i] = P.indices[P.indptr[x] + i]
-                probability[y * sx + i] = P.data[P.indptr[x] + i]
+                states[Index(y * sx + i)] = p_to[Index(x_at + i)]
+                probability[Index(y * sx + i)] = p_mass[Index(x_at + i)]
         at_x, at_y = m * P.indptr[x], x * len(Q.indices)
         a, a_rest = scalings.a[at_x : at_x + m * sx], scalings.a_rest[at_x : at_x + m * sx]
         b, b_rest = scalings.b[at_y : at_y + len(Q.indices)], scalings.b_rest[at_y : at_y + len(Q.indices)]
@@ -46,15 +48,16 @@ def project(first, last, by_source, commit, step, cost, scale, stop, P, Q, share
         own_ends, other_ends = (ends, Q.indptr) if by_source else (Q.indptr, ends)
         owns, others = len(mine), len(given)
         for k in range(others):
-            whole[k] = given[k] + centre[other_states[k]]
+            whole[k] = given[k] + centre[Index(other_states[k])]
             rest[k] = given_rest[k]
         for y in range(m):
-            low, high = whole[other_ends[y]], whole[other_ends[y]]
-            for k in range(other_ends[y] + 1, other_ends[y + 1]):
+            begin, end = Index(other_ends[y]), Index(other_ends[y + 1])
+            low, high = whole[begin], whole[begin]
+            for k in range(begin, end):
                 low, high = min(low, whole[k]), max(high, whole[k])
             fits[y] = high - low <= SPAN
             middle[y] = np.rint(0.5 * (low + high)) if fits[y] else high  # of the latter no exponential overflows
-            for k in range(other_ends[y], other_ends[y + 1]):
+            for k in range(begin, end):
                 whole[k] -= middle[y]
         exp_parts(others, whole, rest, weights, scratch)
         for k in range(others):
@@ -63,13 +66,14 @@ def project(first, last, by_source, commit, step, cost, scale, stop, P, Q, share
             if stop.size > 0 and stop[x, y]:
                 sums[own_ends[y] : own_ends[y + 1]] = NO_MASS
                 continue
-            for i in range(own_ends[y], own_ends[y + 1]):
-                own, total = own_states[i], 0.0
-                for k in range(other_ends[y], other_ends[y + 1]):
-                    total += weights[k] * shared.factor[other_states[k], own]
+            begin, end = Index(other_ends[y]), Index(other_ends[y + 1])
+            for i in range(Index(own_ends[y]), Index(own_ends[y + 1])):
+                own, total = Index(own_states[i]), 0.0
+                for k in range(begin, end):
+                    total += weights[k] * factor[Index(other_states[k]), own]
                 fits[y] = fits[y] and total >= SMALLEST
                 sums[i] = total
-                tops[i] = middle[y] + shared.shift[own]
+                tops[i] = middle[y] + shift[own]
             if not fits[y]:
                 mine_here, others_here = slice(own_ends[y], own_ends[y + 1]), slice(other_ends[y], other_ends[y + 1])
                 own_way(
@@ -84,7 +88,7 @@ def project(first, last, by_source, commit, step, cost, scale, stop, P, Q, share
                 logs[i] = carry - logs[i]
             for y in range(m):
                 if stop.size == 0 or not stop[x, y]:
-                    for i in range(own_ends[y], own_ends[y + 1]):
+                    for i in range(Index(own_ends[y]), Index(own_ends[y + 1])):
                         mine[i] = tops[i]
                         mine_rest[i] = logs[i]
             continue
@@ -94,6 +98,6 @@ def project(first, last, by_source, commit, step, cost, scale, stop, P, Q, share
         for y in range(m):
             total = 0.0
             if stop.size == 0 or not stop[x, y]:
-                for i in range(own_ends[y], own_ends[y + 1]):
+                for i in range(Index(own_ends[y]), Index(own_ends[y + 1])):
                     total += sums[i]
             expected[x, y] = cost[x, y] * scale - total / step
