@@ -158,6 +158,7 @@ def test_the_checker_is_independent():
         "__future__",
         "numpy",
         "bisimetric.kernels._compile",
+        "bisimetric.kernels.layout",  # declarations
     }
 
 

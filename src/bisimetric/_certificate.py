@@ -336,7 +336,7 @@ def _coupled_pairs(
     cells = witness.cells(first, last)
     stop = bellman.stop if bellman.pairs is None else NEVER  # no listed pair is a stop
     count, head = np.empty(len(pairs), np.int64), np.empty(len(cells.left), np.int64)
-    total = kernels.check.successors(
+    total = kernels.listing.successors(
         pairs - first, *bellman.states(first, last), cells, bellman.source, bellman.target, bellman.listed,
         stop, bellman.cost, count, head,
     )  # fmt: skip

@@ -1,6 +1,8 @@
-"""Vectors over listed pairs and matrices over all pairs of states; which pairs can be reached."""
+"""Vectors over listed pairs and matrices over all pairs of states; which pairs lead where."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from bisimetric.kernels._compile import kernel, part
 
@@ -81,3 +83,35 @@ def reach(begin, queue, filled, stop, P, Q, seen):
                     filled += 1
         steps += (P.indptr[x + 1] - P.indptr[x]) * (Q.indptr[y + 1] - Q.indptr[y])
     return begin, filled
+
+
+@kernel
+def successors(wanted, x_of, y_of, cells, P, Q, pairs, stop, cost, count, head):
+    """How many successor pairs the couplings of the wanted ones of the pairs (x_of, y_of) have, and which, by number.
+
+    None at a stop. Successors at which V is known do not count if it is zero, else they are number n_pairs. Returns
+    how many there are in all.
+    """
+    indptr, left, right, weight, number = cells.indptr, cells.left, cells.right, cells.weight, pairs.number
+    listed, numbered, stopping = pairs.column.size > 0, number.size > 0, stop.size > 0
+    m = cost.shape[1]
+    filled = 0
+    for k in range(len(wanted)):
+        pair = wanted[k]
+        x_at = P.indptr[x_of[pair]]
+        y_at = Q.indptr[y_of[pair]]
+        before = filled
+        if not (stopping and stop[x_of[pair], y_of[pair]]):
+            for cell in range(indptr[pair], indptr[pair + 1]):
+                x = np.int64(P.indices[x_at + left[cell]])
+                y = np.int64(Q.indices[y_at + right[cell]])
+                after = x * m + y
+                if listed:
+                    after = np.int64(number[after]) if numbered else folded_number(m, x, y)
+                if after < 0 and cost[x, y] > 0.0:
+                    after = pairs.row[-1]
+                if after >= 0 and weight[cell] > 0.0:
+                    head[filled] = after
+                    filled += 1
+        count[k] = filled - before
+    return filled
