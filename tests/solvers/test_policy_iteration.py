@@ -95,6 +95,13 @@ def test_failed_evaluations_fall_back_to_sweeps(monkeypatch):
     assert (truth.lower <= solution.upper).all()
 
 
+@pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-9])
+def test_the_last_step_does_what_is_asked_and_little_more(tol):
+    """Evaluations of a coupling that may be the last one aim at the tolerance."""
+    problem = bm.Problem(bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0"), discount=0.95)
+    assert 0.005 * tol < bm.solve(problem, tol=tol).relative_gap <= tol
+
+
 def test_patience_sharpens_the_evaluation(monkeypatch):
     """Three steps in a row without a fair cut divide the accuracy by ten, down to a floor; one cut forgives."""
     problem = bm.Problem(bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0"), discount=0.9)

@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize
 
 import bisimetric as bm
-from bisimetric import kernels
+from bisimetric import _sinkhorn, kernels
 from bisimetric._bellman import Bellman
 from bisimetric._coupling import pair_cells
 from bisimetric._sinkhorn import Factored
@@ -315,6 +315,19 @@ def test_answers_scale_with_the_cost():
         assert np.array_equal(one.value * 2.0**40, other.value)
 
 
+@pytest.mark.parametrize("stop", [False, True])
+def test_stored_couplings_have_the_same_value(monkeypatch, stop):
+    """Evaluations of small problems store the rounded couplings; it changes nothing but rounding."""
+    source, target = bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0")
+    problem = bm.Problem(source, target, discount=0.9, stop=np.eye(source.n_states) > 0 if stop else None)
+    stored = bm.solve(problem, METHODS[0](rounds=30))
+    monkeypatch.setattr(_sinkhorn, "STORED", 0)
+    monkeypatch.setattr(_sinkhorn.Factored, "_matrix", None)
+    made = bm.solve(problem, METHODS[0](rounds=30))
+    np.testing.assert_allclose(stored.value, made.value, atol=1e-10)
+    np.testing.assert_allclose(stored.upper, made.upper, atol=1e-9)
+
+
 def test_memory_of_a_solve():
     """With the last iterate: at most three times nm(n + m) doubles beyond the inputs, checker included."""
     random = np.random.default_rng(0)
@@ -322,7 +335,7 @@ def test_memory_of_a_solve():
     chains = [bm.MarkovChain(random.dirichlet(np.ones(n), n)) for _ in range(2)]
     problem = bm.Problem(*chains, discount=0.95, cost=random.random((n, n)))
     solver = METHODS[0](rounds=2)
-    bm.solve(tiny(9, 8), solver)  # kernels are loaded
+    bm.solve(tiny(24, 23), solver)  # kernels are loaded: its couplings are too many to be stored
     tracemalloc.start()
     bm.solve(problem, solver)
     peak = tracemalloc.get_traced_memory()[1]

@@ -98,9 +98,7 @@ class PolicyIteration(Solver[PolicyIterate]):
         return replace(after, accuracy=max(iterate.accuracy / 10, FINEST_ACCURACY))
 
 
-def _iterate(
-    bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accuracy: float, tol: float
-) -> PolicyIterate:
+def _iterate(bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accuracy: float, tol: float) -> PolicyIterate:
     below, above = bellman.onward(sweep)
     witness = TreeWitness(bellman, value, trees)
     return PolicyIterate(value, witness, above - below, bellman, trees, sweep, accuracy, tol, 0)
