@@ -51,7 +51,7 @@ class Average:
         pair = np.repeat(np.arange(n * m), np.diff(cells.indptr))
         x, y = np.divmod(pair, m)
         inside = np.arange(len(pair)) - cells.indptr[pair]
-        left, right = np.divmod(inside, np.diff(bellman.target.indptr)[y])
+        left, right = np.divmod(inside, bellman.sizes[1][y])
         to_x = bellman.source.indices[bellman.source.indptr[x] + left].astype(np.int64)
         columns = to_x * m + bellman.target.indices[bellman.target.indptr[y] + right]
         return cls(bellman, cells, columns, np.zeros(len(pair)), np.zeros(n * m))

@@ -21,7 +21,7 @@ from bisimetric import _krylov, _memory, _pairs, kernels
 from bisimetric._errors import InvalidProblem
 from bisimetric._parallel import PARALLEL_FROM, for_each_block, for_even_split
 from bisimetric._problem import Problem
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, offsets
 from bisimetric.kernels.layout import HINT_RUN, Cells, Pairs, Rows, Trees
 
 PIVOT_TOL = 64 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
@@ -194,7 +194,7 @@ class Bellman:
             per_row = counts * (self.sizes[0] - 1) + np.diff(from_targets[self.pairs.row])
         node_bits = (sum(self.longest) - 1).bit_length()
         shift = next(bits for bits in (8, 16, 32) if node_bits <= bits)
-        return np.concatenate([[0], np.cumsum(per_row)]), shift
+        return offsets(per_row), shift
 
     def improve(self, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> Sweep:
         """One sweep: T V - V, with every tree optimal for `value`; trees are changed in place.
@@ -322,9 +322,9 @@ class Bellman:
         if self.stop.size:
             none = number < 0
             count[none] = sizes_x[x[none]] * (self.folded & (x[none] == y[none]))
-        indptr = np.concatenate([[0], np.cumsum(count)])
+        indptr = offsets(count)
         sizes = np.where(mirrored, sizes_x[x], sizes_y[y]) if self.folded else sizes_y[y]
-        start = np.concatenate([[0], np.cumsum(sizes)])
+        start = offsets(sizes)
         total = int(indptr[-1])
         left, right, weight = np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total)
         cells = Cells(indptr, left, right, weight, start, np.empty(int(start[-1])))

@@ -29,7 +29,7 @@ from bisimetric._errors import InvalidProblem, InvalidWitness
 from bisimetric._parallel import for_each_block, thread_count
 from bisimetric._problem import Problem
 from bisimetric._rounding import SUBNORMAL_BELOW, Errors, widening
-from bisimetric._stochastic import Floats, real_array
+from bisimetric._stochastic import Floats, offsets, real_array
 
 LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
 ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
@@ -177,7 +177,8 @@ def check(
     """
     assert provable is None or bellman.pairs is None
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
-    if bellman.n_pairs * witness.cells_per_pair <= SMALL_ENOUGH:
+    longest = witness.cells_per_pair
+    if bellman.n_pairs * longest <= SMALL_ENOUGH:
         witness = StoredWitness(witness.cells(0, bellman.n_pairs))
     once = applied(bellman, value, witness, rows)
     if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
@@ -191,7 +192,7 @@ def check(
             candidate &= provable
         if once.errors.marginal > 0.0 or not candidate.any():
             return None
-        return led_inside(candidate, partial(_coupled_pairs, bellman, witness), witness.cells_per_pair)
+        return led_inside(candidate, partial(_coupled_pairs, bellman, witness), longest)
 
     found = interval(bellman, cost, value, once, proved_zero)
     if bellman.pairs is not None:
@@ -288,7 +289,7 @@ def led_inside(
         count, head = coupled(some)
         counts.append(count)
         heads.append(number[head])
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
+    indptr = offsets(np.concatenate(counts))
     arcs = np.concatenate(heads)
     heads.clear()
     outside = np.empty(len(pairs), np.bool_)

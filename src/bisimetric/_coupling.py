@@ -20,7 +20,7 @@ from bisimetric._bellman import Bellman
 from bisimetric._chain import state_index
 from bisimetric._errors import InvalidOption
 from bisimetric._problem import Problem
-from bisimetric._stochastic import ROW_SUM_TOL, UNIT_ROUNDOFF, Floats, real_array
+from bisimetric._stochastic import ROW_SUM_TOL, UNIT_ROUNDOFF, Floats, offsets, real_array
 from bisimetric.kernels.layout import Cells, Trees
 
 OCCUPANCY_TOL = 1e-14  # residual of an occupancy, relative to the largest entry of the right-hand side
@@ -112,6 +112,8 @@ class StoredWitness:
 
     def cells(self, first: int, last: int) -> Cells:
         stored = self.all_cells
+        if first == 0 and last == len(stored.indptr) - 1:
+            return stored
         a, b = stored.indptr[first], stored.indptr[last]
         c, d = stored.start[first], stored.start[last]
         return Cells(
@@ -152,7 +154,7 @@ class Coupling:
         )
         step = max(m, (CELLS_AT_ONCE // max(self.witness.cells_per_pair, 1)) // m * m)
         parts = [self._flat_rows(first, min(first + step, n * m)) for first in range(0, n * m, step)]
-        indptr = np.concatenate([[0], np.cumsum(np.concatenate([part[0] for part in parts]))])
+        indptr = offsets(np.concatenate([part[0] for part in parts]))
         index_type = np.int32 if max(indptr[-1], n * m) < 2**31 else np.int64
         columns = np.concatenate([part[1].astype(index_type) for part in parts])
         weight = np.concatenate([part[2] for part in parts])
@@ -274,8 +276,8 @@ def pair_cells(bellman: Bellman, first: int, last: int) -> Cells:
     count = bellman.sizes[0][x] * sizes_y
     if bellman.stop.size:
         count[bellman.stop[x, y]] = 0
-    indptr = np.concatenate([[0], np.cumsum(count)])
-    start = np.concatenate([[0], np.cumsum(sizes_y)])
+    indptr = offsets(count)
+    start = offsets(sizes_y)
     total = int(indptr[-1])
     return Cells(
         indptr, np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total), start, np.empty(int(start[-1]))

@@ -20,7 +20,7 @@ from bisimetric._bellman import Bellman, as_rows, power_of_two
 from bisimetric._game import Game
 from bisimetric._mdp import MDP
 from bisimetric._meeting import Ints, MatchedActions, Rule, SameActions, counted
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, offsets
 from bisimetric.kernels.layout import Rows, Trees
 
 BYTES_PER_CELL = 40  # costs, residuals and bounds at a pair of moves
@@ -151,12 +151,12 @@ class GameBellman:
         count = np.zeros(size, np.int64)
         for tree, cells, place in zip(trees, chosen, places, strict=True):
             count[place] = tree.used[cells]
-        indptr = np.concatenate([[0], np.cumsum(count)])
+        indptr = offsets(count)
         heads, weight = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
         for k, (block, tree) in enumerate(zip(self.blocks, trees, strict=True)):
             cells, used = chosen[k], count[places[k]]
             x, y = np.divmod(cells, block.shape[1])
-            begin = tree.offset[x] + y * (np.diff(block.source.indptr)[x] - 1) + block.target.indptr[y]
+            begin = tree.offset[x] + y * (block.sizes[0][x] - 1) + block.target.indptr[y]
             step = counted(used)
             read, write = np.repeat(begin, used) + step, np.repeat(indptr[places[k]], used) + step
             heads[write] = self.rule.gathered(k, tree.target[read])
@@ -194,7 +194,7 @@ def _matched(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
 
 def _moves(mdp: MDP) -> tuple[Rows, Ints]:
     """The rows of all available moves, state by state, leading to first moves; and where the moves of a state begin."""
-    first = np.concatenate([[0], np.cumsum(mdp.available.sum(axis=1))])
+    first = offsets(mdp.available.sum(axis=1))
     states, actions = np.nonzero(mdp.available)
     stacked = sparse.csr_array(sparse.vstack(mdp.transitions, format="csr")[actions * mdp.n_states + states])
     rows = as_rows(stacked)

@@ -22,7 +22,7 @@ from bisimetric._coupling import TreeWitness
 from bisimetric._game_bellman import GameBellman
 from bisimetric._meeting import counted
 from bisimetric._rounding import Errors
-from bisimetric._stochastic import Floats
+from bisimetric._stochastic import Floats, offsets
 from bisimetric.kernels.layout import Trees
 
 Mask = npt.NDArray[np.bool_]
@@ -96,7 +96,7 @@ def _proved_zero(bellman: GameBellman, blocks: list[TreeWitness], uppers: list[F
         heads.append(arcs[np.repeat(begin[at], count[at]) + counted(count[at])])
     tail = np.concatenate(tails)
     order = np.argsort(tail, kind="stable")
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=len(pairs)))])
+    indptr = offsets(np.bincount(tail, minlength=len(pairs)))
     outside = np.empty(len(pairs), np.bool_)
     kernels.check.lead_outside(indptr, np.concatenate(heads)[order], outside)
     candidate.ravel()[pairs] = ~outside

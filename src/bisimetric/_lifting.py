@@ -19,7 +19,7 @@ from bisimetric._chain import MarkovChain
 from bisimetric._coupling import Witness
 from bisimetric._partition import Classes
 from bisimetric._problem import Problem
-from bisimetric._stochastic import Floats
+from bisimetric._stochastic import Floats, offsets
 from bisimetric.kernels.layout import Cells, Side
 
 Pairs = npt.NDArray[np.int64]  # flat, source-major
@@ -130,11 +130,11 @@ def _picked(cells: Cells, pairs: Pairs) -> Cells:
     return Cells(indptr, cells.left[inside], cells.right[inside], cells.weight[inside], start, cells.potential[within])
 
 
-def _gathered(offsets: npt.NDArray[np.int64], pairs: Pairs) -> tuple[Pairs, Pairs]:
+def _gathered(indptr: npt.NDArray[np.int64], pairs: Pairs) -> tuple[Pairs, Pairs]:
     """Offsets of the chosen ranges put one after the other, and where their entries were."""
-    count = (offsets[1:] - offsets[:-1])[pairs]
-    after = np.concatenate([[0], np.cumsum(count)])
-    return after, np.arange(after[-1]) + np.repeat(offsets[pairs] - after[:-1], count)
+    count = np.diff(indptr)[pairs]
+    after = offsets(count)
+    return after, np.arange(after[-1]) + np.repeat(indptr[pairs] - after[:-1], count)
 
 
 def _joined(parts: list[Cells]) -> Cells:
@@ -152,5 +152,5 @@ def _joined(parts: list[Cells]) -> Cells:
     )
 
 
-def _chained(offsets: tuple[npt.NDArray[np.int64], ...]) -> npt.NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part) for part in offsets]))])
+def _chained(parts: tuple[npt.NDArray[np.int64], ...]) -> npt.NDArray[np.int64]:
+    return offsets(np.concatenate([np.diff(part) for part in parts]))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bisimetric import kernels
 from bisimetric._parallel import for_even_split
 from bisimetric._problem import Problem
-from bisimetric._stochastic import Floats
+from bisimetric._stochastic import Floats, offsets
 from bisimetric.kernels.layout import Pairs, Rows
 
 WORTH_A_LIST = 0.25  # share of pairs at which V is known, from which the others are listed
@@ -54,7 +54,7 @@ def open_pairs(stop: Mask, source: Rows, target: Rows, *, folded: bool) -> Pairs
         ahead = (np.arange(m, dtype=np.int32) - np.arange(n, dtype=np.int32)[:, None]) % np.int32(n)
         mask &= (2 * ahead < n) | ((2 * ahead == n) & (np.arange(n) < n // 2)[:, None])
     x, y = np.nonzero(mask)
-    row = np.concatenate([[0], np.cumsum(mask.sum(axis=1))])
+    row = offsets(mask.sum(axis=1))
     sizes = np.diff(source.indptr)[x] + np.diff(target.indptr)[y] - 1
     before = np.cumsum(sizes) - sizes
     begin = before - np.repeat(np.append(before, 0)[np.minimum(row[:-1], len(before))], np.diff(row))

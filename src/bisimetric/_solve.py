@@ -199,7 +199,7 @@ class _Run(Generic[AnyAnswer]):
     def _is_solved(self, iterate: Iterate) -> bool:
         """Whether the checker finds the gap within the tolerance; it is asked when the solver thinks so."""
         tol = self._options.tol
-        if self._certificate is None and iterate.gap <= tol * float(np.abs(iterate.value).max()):
+        if self._certificate is None and iterate.gap <= tol * iterate.largest:
             self._certificate = self._task.check(iterate)
         return self._certificate is not None and self._certificate.relative_gap <= tol
 

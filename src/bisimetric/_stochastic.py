@@ -66,6 +66,13 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
+def offsets(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Where parts of these sizes begin when they lie one after the other, and where the last one ends."""
+    found = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=found[1:])
+    return found
+
+
 def _dtype(given: Any, what: str) -> np.dtype[Any]:
     """The dtype that numpy finds, whatever holds the numbers."""
     if np.ma.isMaskedArray(given):
@@ -143,7 +150,7 @@ def _round_to_grain(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Exa
     changed = np.bincount(row, weights=matrix.data != probability, minlength=n_rows) > 0
     error = np.where(changed, moved + 4 * UNIT_ROUNDOFF, 0.0)  # 4: the division and the sum by which it divides
     keep = grains > 0
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(row[keep], minlength=n_rows))])
+    indptr = offsets(np.bincount(row[keep], minlength=n_rows))
     index_type = np.int32 if max(n_columns, int(indptr[-1])) < 2**31 else np.int64
     exact = sparse.csr_array(
         (probability[keep], matrix.indices[keep].astype(index_type), indptr.astype(index_type)),

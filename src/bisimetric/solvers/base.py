@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 from bisimetric._stochastic import Floats
 
 PATIENCE = 12  # steps without progress before a solve has stalled, for solvers that converge fast
@@ -28,6 +30,11 @@ class Iterate:
     value: Floats  # [n, m]
     witness: Any  # couplings and potentials that go with it: a Witness, or for games a GameWitness
     gap: float  # what the solver itself believes max(upper - lower) to be
+
+    @property
+    def largest(self) -> float:
+        """max |value|."""
+        return float(np.abs(self.value).max())
 
     @property
     def due(self) -> bool:

@@ -32,7 +32,7 @@ from bisimetric import _memory
 from bisimetric._bellman import Bellman
 from bisimetric._coupling import IndependentWitness, StoredWitness
 from bisimetric._errors import InvalidOption, SolverFailed
-from bisimetric._stochastic import Floats
+from bisimetric._stochastic import Floats, offsets
 from bisimetric.kernels.layout import Cells, Rows
 from bisimetric.solvers.base import Iterate, Solver
 
@@ -106,8 +106,8 @@ class _Program(NamedTuple):
         x, y = np.divmod(np.arange(n * m), m)
         pairs_x = np.repeat(np.arange(n * m), np.where(running, sizes_x[x], 0))
         pairs_y = np.repeat(np.arange(n * m), np.where(running, sizes_y[y], 0))
-        first_x = np.concatenate([[0], np.cumsum(np.where(running, sizes_x[x], 0))])
-        first_y = np.concatenate([[0], np.cumsum(np.where(running, sizes_y[y], 0))])
+        first_x = offsets(np.where(running, sizes_x[x], 0))
+        first_y = offsets(np.where(running, sizes_y[y], 0))
         successor = source.indices[source.indptr[x][pair] + cells.left].astype(np.int64) * m
         successor += target.indices[target.indptr[y][pair] + cells.right]
         p = _without_dust(source)[source.indptr[x][pairs_x] + np.arange(len(pairs_x)) - first_x[pairs_x]]
@@ -206,7 +206,7 @@ def _rounded(bellman: Bellman, cells: Cells, moves: Floats) -> Cells:
     pair = np.repeat(np.arange(n * m), count)
     x, y = np.divmod(pair, m)
     # Positions in flat arrays with one slot per pair and successor.
-    slots_x = np.concatenate([[0], np.cumsum(np.diff(bellman.source.indptr)[np.arange(n * m) // m])])
+    slots_x = offsets(bellman.sizes[0][np.arange(n * m) // m])
     at_x, at_y = slots_x[pair] + cells.left, cells.start[pair] + cells.right
     p = bellman.source.data[bellman.source.indptr[x] + cells.left]
     q = bellman.target.data[bellman.target.indptr[y] + cells.right]

@@ -57,6 +57,10 @@ class PolicyIterate(Iterate):
     tol: float  # relative gap that will do
     failures: int  # in a row
 
+    @property
+    def largest(self) -> float:
+        return self.sweep.largest
+
     def estimate(self) -> Floats:
         """The value of the last coupling: closer than the interval shows, the error being of second order."""
         return _evaluated(self.bellman, self, ESTIMATE_ACCURACY * (self.sweep.highest - self.sweep.lowest))
