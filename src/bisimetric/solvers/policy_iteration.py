@@ -37,11 +37,11 @@ from bisimetric.solvers.base import Iterate, Solver
 START_ACCURACY = 0.01  # of the independent coupling's value, relative to the largest cost
 FAIR_CUT = 0.9  # of the gap in one step; anything less counts as a failure
 PATIENCE = 3  # failures in a row before evaluation becomes ten times more accurate
-IGNORED = 1e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
+IGNORED = 2e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
 FINEST_ACCURACY = 1e-6
 AIM = 0.3  # of the residuals' span that the tolerance allows: what an evaluation that may be the last leaves
 FREE = 0.3  # of that span: reduced costs this small cause no pivots
-IN_REACH = 50.0  # times the aim: an evaluation that would leave less than this goes on to the aim
+IN_REACH = 200.0  # times the aim: an evaluation that would leave less than this goes on to the aim
 ESTIMATE_ACCURACY = 0.01  # of the last coupling's value, relative to the interval's width
 SETTLED = 0.05  # pivots per pair below which the policy is nearly final, so that evaluating it well pays
 
