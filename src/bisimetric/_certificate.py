@@ -289,9 +289,11 @@ def led_inside(
         count, head = coupled(some)
         counts.append(count)
         heads.append(number[head])
-    indptr = offsets(np.concatenate(counts))
     arcs = np.concatenate(heads)
     heads.clear()
+    if not (arcs == len(pairs)).any():
+        return candidate
+    indptr = offsets(np.concatenate(counts))
     outside = np.empty(len(pairs), np.bool_)
     kernels.check.lead_outside(indptr, arcs, outside)
     found = np.zeros(candidate.shape, np.bool_)
