@@ -14,8 +14,9 @@ With exact evaluation the values decrease until they are V, and there are finite
 iteration ends. Here the system is solved to a fraction `accuracy` of the residual's span, which takes a few
 products; when three steps in a row fail to cut the gap by a tenth that fraction is divided by ten, so the method
 tends to exact policy iteration. Pivots that would gain next to nothing at the current gap are left out: on grids,
-where many couplings are equally good, that halves the work. When BiCGSTAB makes things worse, the step falls back
-to the sweep's own: value iteration, which always contracts.
+where many couplings are equally good, that halves the work. When the last sweep changed no coupling, or an evaluation
+would come near the tolerance, it is made good enough to be the last; none is better than that. When BiCGSTAB makes things worse, the step falls back to the
+sweep's own: value iteration, which always contracts.
 
 References: Howard 1960; O'Connor, McGoff & Nobel 2022; Calo et al. 2024.
 """
@@ -38,12 +39,11 @@ START_ACCURACY = 0.01  # of the independent coupling's value, relative to the la
 FAIR_CUT = 0.9  # of the gap in one step; anything less counts as a failure
 PATIENCE = 3  # failures in a row before evaluation becomes ten times more accurate
 IGNORED = 2e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
-FINEST_ACCURACY = 1e-6
+FINEST_ACCURACY = 1e-6  # after many failures
 AIM = 0.3  # of the residuals' span that the tolerance allows: what an evaluation that may be the last leaves
 FREE = 0.3  # of that span: reduced costs this small cause no pivots
 IN_REACH = 200.0  # times the aim: an evaluation that would leave less than this goes on to the aim
 ESTIMATE_ACCURACY = 0.01  # of the last coupling's value, relative to the interval's width
-SETTLED = 0.05  # pivots per pair below which the policy is nearly final, so that evaluating it well pays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,16 +111,16 @@ def _iterate(bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accura
 def _target(bellman: Bellman, iterate: PolicyIterate) -> float:
     """How large a residual the evaluation of the iterate's coupling may leave."""
     sweep = iterate.sweep
-    settled = min(1.0, sweep.pivots / (SETTLED * sweep.residual.size))
-    fraction = max(iterate.accuracy * settled, FINEST_ACCURACY)
-    target = fraction * (sweep.highest - sweep.lowest)
+    target = iterate.accuracy * (sweep.highest - sweep.lowest)
     aim = AIM * _goal(bellman, iterate)
-    return aim if target < IN_REACH * aim else target
+    may_be_last = sweep.pivots == 0 or target < IN_REACH * aim
+    return aim if aim and may_be_last else target
 
 
 def _goal(bellman: Bellman, iterate: PolicyIterate) -> float:
-    """The span of residuals that the tolerance allows."""
-    return iterate.tol * iterate.sweep.largest * (1.0 - bellman.discount)
+    """The span of residuals that the tolerance allows; zero where they are within it and the checker wants more."""
+    goal = iterate.tol * iterate.sweep.largest * (1.0 - bellman.discount)
+    return goal if iterate.sweep.highest - iterate.sweep.lowest > goal else 0.0
 
 
 def _evaluated(bellman: Bellman, iterate: PolicyIterate, target: float) -> Floats:
