@@ -15,8 +15,8 @@ iteration ends. Here the system is solved to a fraction `accuracy` of the residu
 products; when three steps in a row fail to cut the gap by a tenth that fraction is divided by ten, so the method
 tends to exact policy iteration. Pivots that would gain next to nothing at the current gap are left out: on grids,
 where many couplings are equally good, that halves the work. When the last sweep changed no coupling, or an evaluation
-would come near the tolerance, it is made good enough to be the last; none is better than that. When BiCGSTAB makes things worse, the step falls back to the
-sweep's own: value iteration, which always contracts.
+would come near the tolerance, it is made good enough to be the last; none is better than that. When BiCGSTAB makes
+things worse, the step falls back to the sweep's own: value iteration, which always contracts.
 
 References: Howard 1960; O'Connor, McGoff & Nobel 2022; Calo et al. 2024.
 """
