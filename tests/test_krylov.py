@@ -79,3 +79,19 @@ def test_products_are_counted_and_bounded():
     solved = bicgstab(apply, random.random(50), np.zeros(50), rows=5, target=0.0)
     assert solved.products == calls
     assert calls <= MAX_PRODUCTS + 2
+
+
+@pytest.mark.parametrize("good", [0, 1, 4])
+def test_a_residual_that_is_no_number_is_not_converged(good):
+    """Wherever the operator begins to return NaN."""
+    calls = []
+
+    def apply(vector, out, other):
+        calls.append(1)
+        out[:] = vector if len(calls) <= good else np.nan
+        out[0] *= 0.5
+        out[1] *= 0.25
+        return float(other @ out), float(out @ out)
+
+    solved = bicgstab(apply, np.ones(4), np.zeros(4), rows=2, target=1e-9)
+    assert not solved.residual <= 1.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from scipy import sparse
 
 from bisimetric import _krylov, _memory, _pairs, kernels
 from bisimetric._errors import InvalidProblem
-from bisimetric._parallel import PARALLEL_FROM, for_each_block, for_even_split
+from bisimetric._parallel import for_each_block
 from bisimetric._problem import Problem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, offsets
 from bisimetric.kernels.layout import HINT_RUN, Cells, Pairs, Rows, Trees
@@ -150,6 +150,7 @@ class Bellman:
         return self._bytes(*self._tree_layout())
 
     def _bytes(self, offset: npt.NDArray[np.int64], shift: int) -> int:
+        """The same, for a layout of the trees."""
         n, m = self.shape
         trees = int(offset[-1]) * (shift // 4 + 12) + 2 * self.n_pairs
         lists = sum(array.nbytes for array in self.listed)
@@ -190,7 +191,7 @@ class Bellman:
             per_row = self.shape[1] * (self.sizes[0] - 1) + self.target.indptr[-1]
         else:
             counts = np.diff(self.pairs.row)
-            from_targets = np.append(0, np.cumsum(self.sizes[1][self.pairs.column]))
+            from_targets = offsets(self.sizes[1][self.pairs.column])
             per_row = counts * (self.sizes[0] - 1) + np.diff(from_targets[self.pairs.row])
         node_bits = (sum(self.longest) - 1).bit_length()
         shift = next(bits for bits in (8, 16, 32) if node_bits <= bits)
@@ -205,11 +206,12 @@ class Bellman:
         largest = max(-float(value.min()), float(value.max()))
         tol = np.maximum(largest * self.pivot_tol, ignore)
 
-        def work(first: int, last: int) -> Any:
-            return kernels.transport.improve(
+        def work(first: int, last: int) -> tuple[float, float, int]:
+            lowest, highest, pivots = kernels.transport.improve(
                 first, last, value, self.cost, self.scale, self.discount, self.stop, self.source, self.target,
                 self.listed, trees, residual, tol, cold,
             )  # fmt: skip
+            return lowest, highest, pivots
 
         lowest, highest, pivots = zip(
             *for_each_block(work, self.n_pairs, unit=HINT_RUN, serial_below=SERIAL_BELOW), strict=True
@@ -226,25 +228,17 @@ class Bellman:
 
     def evaluate(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> _krylov.Solved:
         """d with (I - γΠ) d = residual for the trees' coupling Π, up to `target`; [pairs] vectors."""
-        n = self.shape[0]
-        if self.n_pairs < PARALLEL_FROM:
-            system = self.discount, self.source, self.target, self.listed, trees, np.empty((n, 2))
+        n, cells = self.shape[0], trees.code.size
+        rows = self.source, self.target
+        if cells <= _krylov.ONE_CALL:
+            system = self.discount, *rows, self.listed, trees, np.empty((n, 2))
             cycle = kernels.krylov.cycle_on_trees
             return _krylov.with_restarts(lambda x, budget: cycle(system, residual, x, target, budget), guess)
 
-        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
-            sums = np.empty((n, 2))
-            for_even_split(
-                lambda i, j: kernels.evaluation.apply_trees(
-                    i, j, vector, out, other, self.discount, self.source, self.target, self.listed, trees, sums
-                ),
-                n,
-                cost=self.n_pairs,
-            )
-            product, square = np.add.reduce(sums, axis=0).tolist()
-            return product, square
+        def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
+            kernels.evaluation.apply_trees(i, j, vector, out, other, self.discount, *rows, self.listed, trees, sums)
 
-        return _krylov.bicgstab(apply, residual, guess, rows=n, target=target)
+        return _krylov.bicgstab(_krylov.by_rows(work, n, cells), residual, guess, rows=n, target=target)
 
     def rough_value(self, accuracy: float) -> Floats:
         """Where to begin: the independent coupling's value, or the cost if that would be more work than the rest."""
@@ -261,32 +255,22 @@ class Bellman:
     def independent_value(self, accuracy: float) -> Floats:
         """The value of the independent coupling, V = c + γ P V Qᵀ, to `accuracy` of the largest cost."""
         n, m = self.shape
+        rows = self.source, self.target
         cost = self.scaled_cost().ravel()
-        if n * m < PARALLEL_FROM:
-            system = self.discount, self.stop, self.source, self.target, np.empty((n, 2))
+        multiplications = m * len(self.source.data) + n * len(self.target.data)
+        if multiplications <= _krylov.ONE_CALL:
+            system = self.discount, self.stop, *rows, np.empty((n, 2))
             cycle = kernels.krylov.cycle_independent
             solved = _krylov.with_restarts(lambda x, budget: cycle(system, cost, x, accuracy, budget), cost.copy())
         else:
-            solved = self._independent_in_parallel(cost, accuracy)
+
+            def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
+                kernels.evaluation.apply_independent(i, j, vector, out, other, self.discount, self.stop, *rows, sums)
+
+            apply = _krylov.by_rows(work, n, multiplications)
+            solved = _krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
         start = solved.x if solved.residual < math.inf else cost
         return start.reshape(n, m)
-
-    def _independent_in_parallel(self, cost: Floats, accuracy: float) -> _krylov.Solved:
-        n = self.shape[0]
-
-        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
-            sums = np.empty((n, 2))
-            for_even_split(
-                lambda i, j: kernels.evaluation.apply_independent(
-                    i, j, vector, out, other, self.discount, self.stop, self.source, self.target, sums
-                ),
-                n,
-                cost=cost.size,
-            )
-            product, square = np.add.reduce(sums, axis=0).tolist()
-            return product, square
-
-        return _krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
 
     def read_trees(self, value: Floats, trees: Trees, first: int, last: int) -> Cells:
         """Couplings and potentials that the trees stand for, on the pairs number first..last."""
@@ -319,7 +303,7 @@ class Bellman:
         """The trees of those pairs, by their numbers (-1 for none), with the two sides exchanged where mirrored."""
         sizes_x, sizes_y = self.sizes
         count = trees.used[number].astype(np.int64)
-        if self.stop.size:
+        if self.stop.size:  # only then are there pairs without a tree
             none = number < 0
             count[none] = sizes_x[x[none]] * (self.folded & (x[none] == y[none]))
         indptr = offsets(count)

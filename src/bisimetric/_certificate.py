@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from bisimetric._parallel import for_each_block, thread_count
 from bisimetric._problem import Problem
 from bisimetric._rounding import SUBNORMAL_BELOW, Errors, widening
 from bisimetric._stochastic import Floats, offsets, real_array
+from bisimetric.kernels.layout import Report
 
 LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
 ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
@@ -207,25 +208,25 @@ def applied(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> A
     """The checker's word on T V; `rows` is what rows have moved. Couplings that are none are refused."""
     upper, lower = np.empty(bellman.n_pairs), np.empty(bellman.n_pairs)
 
-    def work(first: int, last: int) -> Any:
-        return kernels.check.check(
+    def work(first: int, last: int) -> Report:
+        report: Report = kernels.check.check(
             *bellman.states(first, last), value, bellman.cost, bellman.scale, bellman.discount, bellman.stop,
             bellman.source, bellman.target, witness.cells(first, last), upper[first:last], lower[first:last],
         )  # fmt: skip
+        return report
 
     at_once = max(1, CELLS_AT_ONCE // thread_count() // max(witness.cells_per_pair, 1))
     reports = for_each_block(work, bellman.n_pairs, largest=at_once, serial_below=SERIAL_BELOW)
-    lows, *worst = zip(*reports, strict=True)
-    lowest = min(lows)
-    highest, marginal_error, potential, terms, invalid = map(max, worst)
-    if invalid or not marginal_error <= LARGEST_MARGINAL_ERROR:
+    lowest = min(report.lowest for report in reports)
+    worst = Report(*map(max, zip(*reports, strict=True)))
+    if worst.invalid or not worst.marginal_error <= LARGEST_MARGINAL_ERROR:
         raise InvalidWitness(
-            f"the couplings are off by {marginal_error:.3g} in a marginal, or have {invalid:.0f} invalid cells"
+            f"the couplings are off by {worst.marginal_error:.3g} in a marginal, or have {worst.invalid} invalid cells"
         )
-    errors = Errors(terms, rows, potential, marginal_error)
+    errors = Errors(worst.terms, rows, worst.potential, worst.marginal_error)
     if bellman.pairs is None:
         lower, upper = bellman.spread(lower), bellman.spread(upper)
-    return Application(lower, upper, lowest, highest, errors)
+    return Application(lower, upper, lowest, worst.highest, errors)
 
 
 def interval(

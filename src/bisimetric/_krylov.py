@@ -18,12 +18,25 @@ from bisimetric._stochastic import Floats
 
 MAX_PRODUCTS = 800  # matrix products in one solve; beyond, a new sweep is worth more
 MAX_RESTARTS = 4
+ONE_CALL = 2**19  # multiplications in a product up to which a solve is one call: Ctrl-C waits half a second at most
 
 
 class Operator(Protocol):
     """Computes out = (I - γΠ)·vector and returns <other, out> and <out, out>."""
 
     def __call__(self, vector: Floats, out: Floats, other: Floats) -> tuple[float, float]: ...
+
+
+def by_rows(work: Callable[[int, int, Floats, Floats, Floats, Floats], None], rows: int, cost: int) -> Operator:
+    """The operator of a kernel that works on a range of source rows; `cost` as in `for_even_split`."""
+
+    def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+        sums = np.empty((rows, 2))
+        for_even_split(lambda i, j: work(i, j, vector, out, other, sums), rows, cost=cost)
+        product, square = np.add.reduce(sums, axis=0).tolist()
+        return product, square
+
+    return apply
 
 
 def of_matrix(matrix: Any, discount: float) -> Operator:

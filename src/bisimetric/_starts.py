@@ -72,10 +72,10 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     pair.improve(value, trees, cold=True)
     cells = pair.read_trees(value, trees, 0, 1)
     upper, lower = np.empty(1), np.empty(1)
-    _, _, _, potential, terms, _ = kernels.check.check(
+    report = kernels.check.check(
         *pair.states(0, 1), value, pair.cost, 1.0, 1.0, pair.stop, pair.source, pair.target, cells, upper, lower
     )
-    slip = (terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF * (1.0 + 2 * potential)
+    slip = (report.terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF * (1.0 + 2 * report.potential)
     below, above = float(lower[0] - slip) * largest, float(upper[0] + slip) * largest
     if largest < SUBNORMAL_BELOW:
         below, above = float(np.nextafter(below, -np.inf)), float(np.nextafter(above, np.inf))

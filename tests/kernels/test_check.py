@@ -12,8 +12,6 @@ from tests import reference
 
 pytestmark = pytest.mark.kernels
 
-LOWEST, HIGHEST, MARGINAL_ERROR, LARGEST_POTENTIAL, MOST_TERMS, INVALID = range(6)
-
 
 class Case:
     """A 3×2 problem with optimal couplings and potentials for a value."""
@@ -55,12 +53,12 @@ def test_optimal_witnesses_are_tight():
     truth = reference.bellman(scaled, case.value)
     np.testing.assert_allclose(upper, truth, atol=1e-10)
     np.testing.assert_allclose(lower, truth, atol=1e-10)
-    assert report[LOWEST] == pytest.approx((truth - case.value).min(), abs=1e-10)
-    assert report[HIGHEST] == pytest.approx((truth - case.value).max(), abs=1e-10)
-    assert report[MARGINAL_ERROR] == 0.0
-    assert report[INVALID] == 0
-    assert report[MOST_TERMS] == 5
-    assert report[LARGEST_POTENTIAL] >= np.abs(case.cells.potential).max()
+    assert report.lowest == pytest.approx((truth - case.value).min(), abs=1e-10)
+    assert report.highest == pytest.approx((truth - case.value).max(), abs=1e-10)
+    assert report.marginal_error == 0.0
+    assert report.invalid == 0
+    assert report.terms == 5
+    assert report.potential >= np.abs(case.cells.potential).max()
 
 
 def test_any_potential_gives_a_lower_bound():
@@ -70,7 +68,7 @@ def test_any_potential_gives_a_lower_bound():
     for position in range(len(case.cells.potential)):
         for new in (-7.0, 0.0, 3.0, 1e6):
             _, lower, report = case.check(case.changed("potential", position, new))
-            assert report[INVALID] == 0
+            assert report.invalid == 0
             assert (lower <= best + 1e-12 * max(1.0, abs(new))).all()
 
 
@@ -98,8 +96,8 @@ def test_any_coupling_gives_an_upper_bound():
     )
     upper, _, report = case.check(independent)
     assert (upper >= best - 1e-12).all()
-    assert report[MARGINAL_ERROR] < 1e-15
-    assert report[MOST_TERMS] == 6
+    assert report.marginal_error < 1e-15
+    assert report.terms == 6
 
 
 @pytest.mark.parametrize(
@@ -110,7 +108,7 @@ def test_impossible_cells_are_counted(name, new):
     """Cells outside the supports and mass that is negative or no number; nothing is read out of range."""
     case = Case()
     for position in (0, len(case.cells.left) - 1):
-        assert case.check(case.changed(name, position, new))[2][INVALID] == 1
+        assert case.check(case.changed(name, position, new))[2].invalid == 1
 
 
 @pytest.mark.parametrize("new", [np.nan, np.inf, -np.inf])
@@ -118,7 +116,7 @@ def test_impossible_cells_are_counted(name, new):
 def test_impossible_potentials_are_counted(new):
     """Potentials that are no finite numbers."""
     case = Case()
-    assert case.check(case.changed("potential", 4, new))[2][INVALID] >= 1
+    assert case.check(case.changed("potential", 4, new))[2].invalid >= 1
 
 
 @pytest.mark.parametrize("change", [1e-3, -1e-3, 2.0**-40, -(2.0**-40)])
@@ -128,8 +126,8 @@ def test_wrong_marginals_are_measured(change):
     for position in (0, len(case.cells.weight) - 1):
         cells = case.changed("weight", position, case.cells.weight[position] + change)
         report = case.check(cells)[2]
-        assert report[MARGINAL_ERROR] == pytest.approx(2 * abs(change), rel=1e-3)
-        assert report[INVALID] == 0
+        assert report.marginal_error == pytest.approx(2 * abs(change), rel=1e-3)
+        assert report.invalid == 0
 
 
 def test_ranges():
@@ -151,7 +149,7 @@ def test_ranges():
         assert np.array_equal(some_upper.ravel()[first:last], upper.ravel()[first:last])
         assert np.array_equal(some_lower.ravel()[first:last], lower.ravel()[first:last])
         assert np.isnan(np.delete(some_upper.ravel(), np.s_[first:last])).all()
-        assert report[HIGHEST] == (some_upper - case.value).ravel()[first:last].max()
+        assert report.highest == (some_upper - case.value).ravel()[first:last].max()
 
 
 def test_stopped_pairs_are_what_they_cost():
@@ -162,8 +160,8 @@ def test_stopped_pairs_are_what_they_cost():
     cost = case.bellman.scaled_cost()
     assert np.array_equal(upper[stop], cost[stop])
     assert np.array_equal(lower[stop], cost[stop])
-    assert report[HIGHEST] == (upper - case.value).max()
-    assert report[LOWEST] == (lower - case.value).min()
+    assert report.highest == (upper - case.value).max()
+    assert report.lowest == (lower - case.value).min()
 
 
 @pytest.mark.parametrize("seed", range(8))

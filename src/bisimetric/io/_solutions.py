@@ -19,7 +19,7 @@ from bisimetric._coupling import StoredWitness, Witness
 from bisimetric._errors import FileFormatError, InvalidProblem, InvalidWitness
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, offsets
 from bisimetric.io._chains import CHAIN_ARRAYS, CHAIN_KEYS, chain_document, chain_from
 from bisimetric.io._document import Document, Stream, stream
 from bisimetric.io._fields import Fields
@@ -173,8 +173,7 @@ def _witness(fields: Fields, problem: Problem) -> StoredWitness:
             if wrong.any():
                 k = int(wrong.argmax())
                 raise FileFormatError(f"{fields.name(key)}[{a + k}] is {cells[k]}, but there is no such successor")
-    start = np.zeros(n * m + 1, np.int64)
-    np.cumsum(np.tile(sizes_y, n), out=start[1:])
+    start = offsets(np.tile(sizes_y, n))
     potential = fields.floats("potential", int(start[-1]))
     return StoredWitness(Cells(indptr, left.astype(np.int32), right.astype(np.int32), weight, start, potential))
 

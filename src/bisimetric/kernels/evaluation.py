@@ -31,7 +31,7 @@ def apply_trees(first, last, vector, out, other, discount, P, Q, pairs, trees, s
             at = offset[x] + (np.int64(begin[pair]) if listed else np.int64(y) * (sx - 1) + q_at[y])
             k = Index(at)
             end = k + Index(used[pair])
-            even = 0.0
+            even = 0.0  # two sums, so that an addition need not wait for the one before
             odd = 0.0
             while k + one < end:
                 even += weight[k] * vector[np.uint32(target[k])]

@@ -20,7 +20,7 @@ from bisimetric.kernels._compile import kernel, part
 FIRST: Any = np.int64(0)  # typed, or the steps would be compiled for this number apart
 
 
-def cycle_over(apply, direction, half, full):
+def cycle_over(apply, direction, half, full, name="cycle"):
     """One run of BiCGSTAB up to convergence, breakdown or the budget of products, over these operations.
 
     apply(system, vector, out, other) → <other, out>, <out, out> for out = A·vector;
@@ -36,6 +36,8 @@ def cycle_over(apply, direction, half, full):
         p, v, t = np.zeros(b.size), np.zeros(b.size), np.zeros(b.size)
         rho, residual = full(system, x, p, r, t, shadow, 0.0, 0.0)
         products = 1
+        if not np.isfinite(rho):
+            return np.inf, products, False
         if residual <= target:
             return residual, products, False
         rho_old, alpha, omega = 1.0, 1.0, 1.0
@@ -51,7 +53,7 @@ def cycle_over(apply, direction, half, full):
                 return residual, products, True
             rho_old = rho
             rho, residual = full(system, x, p, r, t, shadow, alpha, omega)
-            if not np.isfinite(residual):
+            if not np.isfinite(rho):  # as is any entry of the residual then, which its maximum need not show
                 return np.inf, products, False
             if residual <= target:
                 return residual, products, False
@@ -59,6 +61,7 @@ def cycle_over(apply, direction, half, full):
                 return residual, products, True
         return residual, products, False
 
+    cycle.__qualname__ = name  # what the compiled function is stored as
     return cycle
 
 
@@ -103,5 +106,5 @@ def _full(system, x, p, r, t, shadow, alpha, omega):
     return sums[0, 0], sums[0, 1]
 
 
-cycle_on_trees = kernel(cycle_over(_apply_trees, _direction, _half, _full))
-cycle_independent = kernel(cycle_over(_apply_independent, _direction, _half, _full))
+cycle_on_trees = kernel(cycle_over(_apply_trees, _direction, _half, _full, "cycle_on_trees"))
+cycle_independent = kernel(cycle_over(_apply_independent, _direction, _half, _full, "cycle_independent"))

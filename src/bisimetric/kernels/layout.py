@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-# What is used as an index a lot is unsigned: an index of the other kind is tested for being negative, unless it counts
-# from zero, which takes as long as the arithmetic around it and prevents vector instructions.
+# numba tests an index for being negative unless it is unsigned or counts from zero; the test takes as long as the
+# arithmetic around it and prevents vector instructions. Compute with signed numbers and make an Index of the result: a
+# sum of both kinds would be a float. What may be negative must not become one.
 Index: Any = np.uint64
 
 SMALL = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tree of the pair before
@@ -68,6 +69,17 @@ class Cells(NamedTuple):
     weight: npt.NDArray[np.float64]  # [cells]
     start: npt.NDArray[np.int64]  # [pairs + 1], where the potentials of a pair begin
     potential: npt.NDArray[np.float64]  # [Σ S_y], g of every pair
+
+
+class Report(NamedTuple):
+    """What the checker found on a range of pairs, at worst."""
+
+    lowest: float  # L - V
+    highest: float  # U - V
+    marginal_error: float  # of a coupling, 1-norm
+    potential: float  # largest absolute value
+    terms: int  # of a sum
+    invalid: int  # cells and potentials
 
 
 class Side(NamedTuple):

@@ -136,8 +136,9 @@ def potentials(first, last, value, P, Q, scalings, total_step, from_source, cell
         sx, sy = P.indptr[x + 1] - x_at, Q.indptr[y + 1] - y_at
         at_x, at_y = m * x_at + y * sx, x * len(Q.data) + y_at
         g = cells.potential[cells.start[pair - first] : cells.start[pair - first + 1]]
-        for j in range(sy):  # β until f is known
-            g[j] = (scalings.b[at_y + j] + scalings.b_rest[at_y + j]) * per_step
+        if not from_source:
+            for j in range(sy):  # β until f is known
+                g[j] = (scalings.b[at_y + j] + scalings.b_rest[at_y + j]) * per_step
         for i in range(sx):
             state = Index(p_to[x_at + i])
             least = np.inf

@@ -38,8 +38,8 @@ NOBODY: Any = Node(2**32 - 1)
 CLOSED = -1.0  # room left in a target that a greedy start has filled
 
 
-# A tree while it is worked on: whole numbers [nodes, 8] and reals [4, nodes]. Arrays in a tuple, or one array each,
-# would be counted as references on every use, which takes longer than the pivots.
+# A tree while it is worked on: whole numbers [nodes, 8], of which 7 are used, and reals [4, nodes]. Arrays in a tuple,
+# or one array each, would be counted as references on every use, which takes longer than the pivots.
 CHILD, PARENT, UP, DEPTH, DOWN, RIGHT, LEFT = range(7)
 # CHILD and PARENT of arc k are listed at place k, parents before their children; the others are per node: its parent
 # (NOBODY for the root), its depth, its first child, its next and its previous sibling (NOBODY if there is none).
@@ -144,7 +144,7 @@ def greedy(sx, sy, cost, tree, real, links):
         while slot != NOBODY:
             w = links[END, slot]
             if tree[w, UP] == NOBODY:
-                tree[w, UP] = ROOT
+                tree[w, UP] = ROOT  # it has been seen
                 tree[filled, CHILD] = w
                 tree[filled, PARENT] = u
                 filled += 1

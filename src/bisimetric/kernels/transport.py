@@ -183,7 +183,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
                     for k in range(sx + sy - 1):
                         u = tree[k, CHILD]
                         w = tree[k, PARENT]
-                        codes[Index(at + k)] = (u << shift) | w
+                        codes[Index(at + k)] = (Index(u) << Index(shift)) | Index(w)
                         if real[FLOW, u] > 0.0:
                             after_x = np.int64(p_to[Index(x_at + min(u, w))])
                             after_y = np.int64(q_to[Index(y_at + max(u, w) - sx)])

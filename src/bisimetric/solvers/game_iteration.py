@@ -113,10 +113,7 @@ def _evaluated(iterate: GameIterate, accuracy: float) -> Floats:
         choice = np.where(better, game.first_best(best), choice)
         moves, gain = game.moves[choice], game.residual[choice]
 
-        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
-            np.subtract(vector, bellman.discount * (moves @ vector), out=out)  # noqa: B023
-            return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
-
+        apply = _krylov.of_matrix(moves, bellman.discount)
         middle = gain + 0.5 * sum(bellman.onward(gain))
         solved = _krylov.bicgstab(apply, gain, middle.copy(), rows=bellman.shape[0], target=LINEAR * enough)
         step = solved.x if solved.residual <= float(np.abs(gain).max()) else middle

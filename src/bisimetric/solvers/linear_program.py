@@ -92,7 +92,7 @@ class _Program(NamedTuple):
     def of(cls, bellman: Bellman) -> _Program:
         n, m = bellman.shape
         source, target = bellman.source, bellman.target
-        sizes_x, sizes_y = np.diff(source.indptr), np.diff(target.indptr)
+        sizes_x, sizes_y = bellman.sizes
         moves = int(sizes_x.sum() * sizes_y.sum())
         _memory.require(
             moves * BYTES_PER_VARIABLE,

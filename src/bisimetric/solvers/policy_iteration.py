@@ -41,9 +41,9 @@ PATIENCE = 3  # failures in a row before evaluation becomes ten times more accur
 IGNORED = 2e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
 FINEST_ACCURACY = 1e-6  # after many failures
 AIM = 0.3  # of the residuals' span that the tolerance allows: what an evaluation that may be the last leaves
-FREE = 0.3  # of that span: reduced costs this small cause no pivots
+FREE = 0.1  # of that span: reduced costs this small cause no pivots
 IN_REACH = 200.0  # times the aim: an evaluation that would leave less than this goes on to the aim
-ESTIMATE_ACCURACY = 0.01  # of the last coupling's value, relative to the interval's width
+ESTIMATE_ACCURACY = 1e-3  # of the last coupling's value, relative to the interval's width
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ class PolicyIterate(Iterate):
         return self.sweep.largest
 
     def estimate(self) -> Floats:
-        """The value of the last coupling: closer than the interval shows, the error being of second order."""
+        """The value of the last coupling, which is much closer than the interval shows."""
         return _evaluated(self.bellman, self, ESTIMATE_ACCURACY * (self.sweep.highest - self.sweep.lowest))
 
     def at_rest(self) -> PolicyIterate:
@@ -118,9 +118,9 @@ def _target(bellman: Bellman, iterate: PolicyIterate) -> float:
 
 
 def _goal(bellman: Bellman, iterate: PolicyIterate) -> float:
-    """The span of residuals that the tolerance allows; zero where they are within it and the checker wants more."""
-    goal = iterate.tol * iterate.sweep.largest * (1.0 - bellman.discount)
-    return goal if iterate.sweep.highest - iterate.sweep.lowest > goal else 0.0
+    """A span of residuals that the tolerance allows; zero where the gap is within it and the checker wanted more."""
+    gap = iterate.tol * iterate.largest
+    return gap * (1.0 - bellman.discount) if iterate.gap > gap else 0.0
 
 
 def _evaluated(bellman: Bellman, iterate: PolicyIterate, target: float) -> Floats:
