@@ -504,7 +504,7 @@ def test_a_limited_address_space(cache):
     run(
         """
 import resource
-small, large = problem(40), problem(1500)
+small, large = problem(40), problem(2500)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 
 def limit(more):
@@ -523,7 +523,7 @@ try:
     bm.solve(large)
     sys.exit(2)
 except bm.errors.NotEnoughMemory as error:
-    assert "1500 x 1500" in str(error), error
+    assert "2500 x 2500" in str(error), error
 assert bm.solve(small).status is bm.Status.SOLVED
 """,
         BISIMETRIC_CACHE_DIR=str(cache),
