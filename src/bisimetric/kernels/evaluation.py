@@ -34,11 +34,11 @@ def apply_trees(first, last, vector, out, other, discount, P, Q, pairs, trees, s
             even = 0.0  # two sums, so that an addition need not wait for the one before
             odd = 0.0
             while k + one < end:
-                even += weight[k] * vector[np.uint32(target[k])]
-                odd += weight[k + one] * vector[np.uint32(target[k + one])]
+                even += weight[k] * vector[Index(target[k])]
+                odd += weight[k + one] * vector[Index(target[k + one])]
                 k += two
             if k < end:
-                even += weight[k] * vector[np.uint32(target[k])]
+                even += weight[k] * vector[Index(target[k])]
             result = vector[pair] - discount * (even + odd)
             out[pair] = result
             product += other[pair] * result
@@ -69,7 +69,7 @@ def apply_independent(first, last, vector, out, other, discount, stop, P, Q, sum
             expected = 0.0
             if not (stopping and stop[x, y]):
                 for k in range(Index(q_at[y]), Index(q_at[y + 1])):
-                    expected += q_mass[k] * mixed[np.uint32(q_to[k])]
+                    expected += q_mass[k] * mixed[Index(q_to[k])]
             result = here[y] - discount * expected
             there[y] = result
             product += others[y] * result

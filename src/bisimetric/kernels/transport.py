@@ -150,9 +150,9 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
                         transported += p_mass[x_at + i] * q_mass[y_at + j] * value[p_to[x_at + i], q_to[y_at + j]]
             else:
                 for i in range(sx):
-                    state = np.uint32(p_to[Index(x_at + i)])
+                    state = Index(p_to[Index(x_at + i)])
                     for j in range(sy):
-                        local[i, j] = value[state, np.uint32(q_to[Index(y_at + j)])]
+                        local[i, j] = value[state, Index(q_to[Index(y_at + j)])]
                 at = offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + y_at)
                 ignored = tol[sx + sy]
                 if not cold:
@@ -255,13 +255,13 @@ def read_trees(x_of, y_of, number, mirrored, value, P, Q, pairs, trees, cells):
         for k in range(sx + sy - 1):
             u = tree[k, CHILD]
             w = tree[k, PARENT]
-            i = Index(min(u, w))
-            j = Index(max(u, w) - sx)
-            state_x = np.uint32(p_to[Index(x_at) + i])
-            real[POT, u] = value[state_x, np.uint32(q_to[Index(y_at) + j])] - real[POT, w]
+            from_x = np.int64(min(u, w))
+            from_y = np.int64(max(u, w)) - sx
+            state = Index(p_to[Index(x_at + from_x)])
+            real[POT, u] = value[state, Index(q_to[Index(y_at + from_y)])] - real[POT, w]
             if real[FLOW, u] > 0.0:
-                left[Index(out)] = j if mirrored[pair] else i
-                right[Index(out)] = i if mirrored[pair] else j
+                left[Index(out)] = from_y if mirrored[pair] else from_x
+                right[Index(out)] = from_x if mirrored[pair] else from_y
                 weight[Index(out)] = real[FLOW, u]
                 out += 1
         if mirrored[pair]:
