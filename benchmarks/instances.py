@@ -16,7 +16,7 @@ ISLANDS, ISLAND_SHIFT = 10, 7  # how many, and by how many states the reward mov
 LARGE_SUCCESSORS = 5  # of a state in a large chain
 
 # Both kinds of supports, distances that are proved zero, a chain against itself, classes of states.
-WARM_UP = ("rooms-4", "dense-12", "grid-5", "self-4", "corners-4")
+WARM_UP = ("rooms-4", "dense-12", "grid-5", "self-4", "corners-4", "corners-8")
 WARM_UP_OF_PEERS = ("rooms-2", "dense-3")  # nothing to compile, and a simplex method takes long already
 COMPILATION = 60.0  # CPU seconds that a warm-up may take besides
 
