@@ -18,9 +18,9 @@ from typing import Any
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("NUMBA", "OMP", "OPENBLAS", "MKL")}
 # POT looks for other array libraries on every call: without them it is faster.
 POT_WITH_NUMPY_ONLY = {f"POT_BACKEND_DISABLE_{library}": "1" for library in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW")}
-REPEATS = 15  # batches at most, of work that is fast
+REPEATS = 40  # batches at most, of work that is fast
 BATCH = 0.05  # CPU seconds at least in one go: the clock of a process with a time limit ticks every few milliseconds
-ENOUGH = 1.0  # CPU seconds of repeats after which work is not fast
+ENOUGH = 2.0  # CPU seconds of repeats after which work is not fast
 CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 
 
