@@ -16,9 +16,9 @@ from scipy import sparse
 
 from bisimetric import _krylov, _memory, kernels
 from bisimetric._bellman import Bellman
-from bisimetric._coupling import StoredWitness, pair_cells, visits
-from bisimetric._sinkhorn import Factored
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric._coupling import IndependentWitness, StoredWitness, pair_cells, successors, visits
+from bisimetric._sinkhorn import Factored, policy_value
+from bisimetric._stochastic import Floats
 from bisimetric.kernels.layout import Cells
 
 BYTES_PER_CELL = 56  # weights now and averaged, positions, successors, and the output's copies
@@ -47,14 +47,9 @@ class Average:
             f"the averaged coupling of {n} x {m} state pairs",
             'output="last" needs far less',
         )
-        cells = pair_cells(bellman, 0, n * m)
-        pair = np.repeat(np.arange(n * m), np.diff(cells.indptr))
-        x, y = np.divmod(pair, m)
-        inside = np.arange(len(pair)) - cells.indptr[pair]
-        left, right = np.divmod(inside, bellman.sizes[1][y])
-        to_x = bellman.source.indices[bellman.source.indptr[x] + left].astype(np.int64)
-        columns = to_x * m + bellman.target.indices[bellman.target.indptr[y] + right]
-        return cls(bellman, cells, columns, np.zeros(len(pair)), np.zeros(n * m))
+        cells = IndependentWitness(bellman).cells(0, n * m)
+        columns = successors(cells, bellman.source, bellman.target)
+        return cls(bellman, cells, columns, np.zeros(len(columns)), np.zeros(n * m))
 
     def add(self, state: Factored, *, rounded: bool) -> None:
         """One round's couplings."""
@@ -80,25 +75,12 @@ class Average:
         visited = np.repeat(self.visited, np.diff(cells.indptr))
         np.divide(self.flow, visited, out=cells.weight, where=visited > 0)
         kernels.rounding.make_valid(0, n * m, bellman.source, bellman.target, self.visited, cells)
-        value = self._evaluated(cells.weight, guess, target)
+        apply = _krylov.of_matrix(self._matrix(cells.weight), bellman.discount)
+        value = policy_value(bellman, apply, guess, target)
         kernels.rounding.potentials(
             0, n * m, value, bellman.source, bellman.target, state.scalings, state.total_step, state.by_source, cells
         )
         return value, StoredWitness(cells)
-
-    def _evaluated(self, weight: Floats, guess: Floats, target: float) -> Floats:
-        bellman = self.bellman
-        matrix = self._matrix(weight)
-        cost = bellman.scaled_cost().ravel()
-
-        def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
-            np.subtract(vector, bellman.discount * (matrix @ vector), out=out)
-            return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
-
-        floor = 8 * UNIT_ROUNDOFF * bellman.largest_value()
-        solved = _krylov.bicgstab(apply, cost, guess.ravel().copy(), rows=bellman.shape[0], target=max(target, floor))
-        value = solved.x.reshape(bellman.shape) if solved.residual <= float(cost.max()) else guess
-        return np.clip(value, 0.0, bellman.largest_value())
 
     def _matrix(self, weight: Floats) -> sparse.csr_array:
         size = self.bellman.shape[0] * self.bellman.shape[1]

@@ -192,13 +192,9 @@ class Coupling:
 
     def _flat_rows(self, first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
         """Cells per pair, flat successor pairs and weights of the pairs first..last."""
-        m = self.problem.shape[1]
         cells = self.witness.cells(first, last)
-        count = np.diff(cells.indptr)
-        x, y = np.divmod(np.repeat(np.arange(first, last), count), m)
-        P, Q = self.problem.source.transitions, self.problem.target.transitions
-        to_x = P.indices[P.indptr[x] + cells.left].astype(np.int64)
-        return count, to_x * m + Q.indices[Q.indptr[y] + cells.right], cells.weight
+        rows = self.problem.source.transitions, self.problem.target.transitions
+        return np.diff(cells.indptr), successors(cells, *rows, first), cells.weight
 
     def law(self, start: object) -> Floats:
         if start is None:
@@ -267,6 +263,16 @@ def visits(transposed: Any, b: Floats, discount: float, *, rows: int) -> Floats:
         if change <= SETTLED:
             break
     return found
+
+
+def successors(cells: Cells, P: Any, Q: Any, first: int = 0) -> npt.NDArray[np.int64]:
+    """The flat pair of states that each cell leads to; the cells are those of the flat pairs from `first` on."""
+    m = len(Q.indptr) - 1
+    x, y = np.divmod(first + np.repeat(np.arange(len(cells.indptr) - 1), np.diff(cells.indptr)), m)
+    to: npt.NDArray[np.int64] = P.indices[P.indptr[x] + cells.left].astype(np.int64)
+    to *= m
+    to += Q.indices[Q.indptr[y] + cells.right]
+    return to
 
 
 def pair_cells(bellman: Bellman, first: int, last: int) -> Cells:

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from bisimetric import _krylov, _memory, kernels
 from bisimetric._bellman import SERIAL_BELOW, Bellman
-from bisimetric._coupling import pair_cells
+from bisimetric._coupling import pair_cells, successors
 from bisimetric._parallel import for_each_block
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Cells, Rows, Scalings, Shared, Weights
@@ -147,15 +147,10 @@ class Factored:
 
     def evaluate(self, guess: Floats, target: float) -> Floats:
         """The value of the rounded couplings, V = c + γΠV, up to a residual of `target`."""
-        bellman = self.bellman
         self._weights = None  # memory for the vectors of the linear solver
-        cost = bellman.scaled_cost().ravel()
-        apply = _krylov.of_matrix(self._matrix(), bellman.discount) if self._cells <= STORED else self._apply
-        solved = _krylov.bicgstab(
-            apply, cost, guess.ravel().copy(), rows=bellman.shape[0], target=max(target, self._floor())
-        )
-        value = solved.x.reshape(bellman.shape) if solved.residual <= float(cost.max()) else guess
-        return np.clip(value, 0.0, bellman.largest_value())
+        discount = self.bellman.discount
+        apply = _krylov.of_matrix(self._matrix(), discount) if self._cells <= STORED else self._apply
+        return policy_value(self.bellman, apply, guess, target)
 
     def rounded(self, first: int, last: int) -> Cells:
         """The rounded couplings of the pairs first..last (flat), with room for potentials."""
@@ -166,20 +161,14 @@ class Factored:
 
     def _matrix(self) -> sparse.csr_array:
         """The rounded couplings of all pairs as one matrix."""
-        n, m = self.bellman.shape
-        P, Q = self.bellman.source, self.bellman.target
-        cells = self.rounded(0, n * m)
-        x, y = np.divmod(np.repeat(np.arange(n * m), np.diff(cells.indptr)), m)
-        after = P.indices[P.indptr[x] + cells.left] * m + Q.indices[Q.indptr[y] + cells.right]
-        return sparse.csr_array((cells.weight, after, cells.indptr), shape=(n * m, n * m))
+        size = self.bellman.cost.size
+        cells = self.rounded(0, size)
+        after = successors(cells, self.bellman.source, self.bellman.target)
+        return sparse.csr_array((cells.weight, after, cells.indptr), shape=(size, size))
 
     def witness(self, value: Floats) -> FactoredWitness:
         """The rounded couplings, with potentials for `value`."""
         return FactoredWitness(self, value)
-
-    def _floor(self) -> float:
-        """The residual of an evaluation that is rounding."""
-        return 8 * UNIT_ROUNDOFF * self.bellman.largest_value()
 
     def _apply(self, vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
         bellman = self.bellman
@@ -359,6 +348,15 @@ def _uniform_scaling(rows: Rows) -> Floats:
     sizes = np.diff(rows.indptr)
     scaling: Floats = -np.log(rows.data * np.repeat(sizes, sizes))
     return scaling
+
+
+def policy_value(bellman: Bellman, apply: _krylov.Operator, guess: Floats, target: float) -> Floats:
+    """V with apply(V) = c up to a residual of `target`, cut to the range of distances; the guess if all fails."""
+    cost = bellman.scaled_cost().ravel()
+    floor = 8 * UNIT_ROUNDOFF * bellman.largest_value()  # of a residual: less is rounding
+    solved = _krylov.bicgstab(apply, cost, guess.ravel().copy(), rows=bellman.shape[0], target=max(target, floor))
+    value = solved.x.reshape(bellman.shape) if solved.residual <= float(cost.max()) else guess
+    return np.clip(value, 0.0, bellman.largest_value())
 
 
 def evaluation_target(bellman: Bellman, *, last: bool) -> float:

@@ -67,7 +67,7 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     rows = [_single_row(law) for law in (source, target)]
     nothing = np.zeros((1, 1))
     nothing.setflags(write=False)
-    pair = Bellman(rows[0], rows[1], nothing, 1.0, 1.0, np.zeros((0, 0), np.bool_))
+    pair = Bellman.between(rows[0], rows[1], nothing, 1.0, 1.0)
     trees = pair.new_trees()
     pair.improve(value, trees, cold=True)
     cells = pair.read_trees(value, trees, 0, 1)

@@ -30,7 +30,7 @@ from scipy import sparse
 
 from bisimetric import _memory
 from bisimetric._bellman import Bellman
-from bisimetric._coupling import IndependentWitness, StoredWitness
+from bisimetric._coupling import IndependentWitness, StoredWitness, successors
 from bisimetric._errors import InvalidOption, SolverFailed
 from bisimetric._stochastic import Floats, offsets
 from bisimetric.kernels.layout import Cells, Rows
@@ -108,8 +108,7 @@ class _Program(NamedTuple):
         pairs_y = np.repeat(np.arange(n * m), np.where(running, sizes_y[y], 0))
         first_x = offsets(np.where(running, sizes_x[x], 0))
         first_y = offsets(np.where(running, sizes_y[y], 0))
-        successor = source.indices[source.indptr[x][pair] + cells.left].astype(np.int64) * m
-        successor += target.indices[target.indptr[y][pair] + cells.right]
+        successor = successors(cells, source, target)
         p = _without_dust(source)[source.indptr[x][pairs_x] + np.arange(len(pairs_x)) - first_x[pairs_x]]
         q = _without_dust(target)[target.indptr[y][pairs_y] + np.arange(len(pairs_y)) - first_y[pairs_y]]
         ones, here = np.ones(len(pair)), np.arange(len(pair))
@@ -227,11 +226,8 @@ def _evaluated(bellman: Bellman, cells: Cells) -> Floats:
     from scipy.sparse.linalg import spsolve
 
     n, m = bellman.shape
-    pair = np.repeat(np.arange(n * m), np.diff(cells.indptr))
-    x, y = np.divmod(pair, m)
-    to_x = bellman.source.indices[bellman.source.indptr[x] + cells.left].astype(np.int64)
-    to = to_x * m + bellman.target.indices[bellman.target.indptr[y] + cells.right]
-    policy = sparse.csc_array((cells.weight, (pair, to)), shape=(n * m, n * m))
+    to = successors(cells, bellman.source, bellman.target)
+    policy = sparse.csr_array((cells.weight, to, cells.indptr), shape=(n * m, n * m)).tocsc()
     system = sparse.eye_array(n * m, format="csc") - bellman.discount * policy
     value: Floats = spsolve(system, bellman.scaled_cost().ravel()).reshape(n, m)
     return value
