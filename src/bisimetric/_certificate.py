@@ -35,7 +35,7 @@ from bisimetric.kernels.layout import Report
 LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
 ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
 CELLS_AT_ONCE = 2**16  # of couplings that the checker looks at in the blocks of all threads
-SMALL_ENOUGH = 2**14  # cells of all couplings that are read once and kept
+SMALL_ENOUGH = 2**14  # cells that all couplings may have for them to be read once and kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -81,6 +81,7 @@ def _apply_independent(system, vector, out, other):
 
 @part
 def _total(sums):
+    """The sums of all rows, in their order."""
     product = 0.0
     square = 0.0
     for x in range(len(sums)):
