@@ -129,6 +129,43 @@ def test_three_thousand_states(threads):
         assert gap <= 1
 
 
+CHECKS = """
+import os, signal, threading, time
+import bisimetric as bm
+from bisimetric import _certificate
+from bisimetric._bellman import Bellman
+from bisimetric._coupling import StoredWitness, TreeWitness
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rooms = bm.environments.four_rooms
+bellman = Bellman.of(bm.Problem(rooms(side=20), rooms(side=20, goal="all"), discount=0.95))
+value, trees = bellman.scaled_cost(), bellman.new_trees()
+bellman.improve(value, trees, cold=True)
+witness = StoredWitness(TreeWitness(bellman, value, trees).cells(0, bellman.n_pairs))
+_certificate.applied(bellman, value, witness, 0.0)  # kernels are loaded
+
+def interrupt(delay):
+    time.sleep(delay)
+    os.kill(os.getpid(), signal.SIGINT)
+
+caught = 0
+for k in range(20):
+    try:
+        threading.Thread(target=interrupt, args=(0.0005 * (k + 1),)).start()
+        while True:
+            _certificate.applied(bellman, value, witness, 0.0)
+    except KeyboardInterrupt:
+        caught += 1
+assert caught == 20
+"""
+
+
+def test_during_a_check():
+    """Nearly all of the time passes inside one kernel, which must come back whole whatever happened meanwhile."""
+    done = subprocess.run([sys.executable, "-c", CHECKS], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+
+
 FIRST = """
 import os, signal, sys, threading, time
 import bisimetric as bm

@@ -209,11 +209,11 @@ def applied(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> A
     upper, lower = np.empty(bellman.n_pairs), np.empty(bellman.n_pairs)
 
     def work(first: int, last: int) -> Report:
-        report: Report = kernels.check.check(
+        found = kernels.check.check(
             *bellman.states(first, last), value, bellman.cost, bellman.scale, bellman.discount, bellman.stop,
             bellman.source, bellman.target, witness.cells(first, last), upper[first:last], lower[first:last],
         )  # fmt: skip
-        return report
+        return Report(*found)
 
     at_once = max(1, CELLS_AT_ONCE // thread_count() // max(witness.cells_per_pair, 1))
     reports = for_each_block(work, bellman.n_pairs, largest=at_once, serial_below=SERIAL_BELOW)

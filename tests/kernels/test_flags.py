@@ -11,7 +11,9 @@ import types
 
 import numpy as np
 import pytest
+from numba.core.types import BaseNamedTuple
 
+import bisimetric as bm
 from bisimetric import kernels
 
 pytestmark = pytest.mark.kernels
@@ -21,7 +23,7 @@ EXPECTED = os.environ.get("BISIMETRIC_EXPECT", "")
 
 def all_kernels():
     """Every function that the kernel modules define."""
-    names = ("transport", "evaluation", "check", "refinement", "lifting", "sinkhorn", "rounding")
+    names = ("transport", "evaluation", "check", "refinement", "lifting", "listing", "sinkhorn", "rounding")
     for module in (getattr(kernels, name) for name in names):
         for name, thing in vars(module).items():
             if callable(thing) and getattr(thing, "__module__", None) == module.__name__:
@@ -42,6 +44,19 @@ def test_kernels_are_what_they_should_be():
             assert isinstance(function, types.FunctionType), name
         else:
             assert hasattr(function, "py_func"), name
+
+
+@pytest.mark.skipif(EXPECTED == "jit-off", reason="nothing is compiled")
+def test_kernels_return_plain_values():
+    """Anything else would be made by Python code inside the compiled one, where Ctrl-C crashes the process."""
+    chains = bm.MarkovChain([[0.5, 0.5], [0.2, 0.8]]), bm.MarkovChain([[0.1, 0.9], [0.7, 0.3]])
+    problem = bm.Problem(*chains, cost=np.eye(2), discount=0.9)
+    for solver in (bm.PolicyIteration(), bm.SinkhornValueIteration(rounds=2)):
+        bm.solve(problem, solver)
+    compiled = [overload.signature for _, function in all_kernels() for overload in function.overloads.values()]
+    assert len(compiled) > 5
+    for signature in compiled:
+        assert not isinstance(signature.return_type, BaseNamedTuple), signature
 
 
 @pytest.mark.skipif(EXPECTED != "bounds-check", reason="reads out of range")

@@ -14,12 +14,12 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import kernel
-from bisimetric.kernels.layout import Index, Report
+from bisimetric.kernels.layout import Index
 
 
 @kernel
 def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lower):
-    """U and L at the pairs (x_of, y_of); the report is what an interval needs besides."""
+    """U and L at the pairs (x_of, y_of); returns the fields of a `Report`."""
     p_at, p_to, p_mass = P.indptr, P.indices, P.data  # names of their own are not counted as references on every use
     q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
     indptr, left, right, weight = cells.indptr, cells.left, cells.right, cells.weight
@@ -92,7 +92,7 @@ def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lo
         lowest = min(lowest, below - here)
         highest = max(highest, above - here)
         most = max(most, max(indptr[pair + 1] - indptr[pair], sx + sy))
-    return Report(lowest, highest, marginal_error, largest, most, invalid)
+    return lowest, highest, marginal_error, largest, most, invalid
 
 
 @kernel
