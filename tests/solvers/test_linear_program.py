@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -78,3 +81,36 @@ def test_interrupt() -> None:
     assert solution.status is bm.Status.INTERRUPTED
     assert (solution.lower <= ours.upper).all()
     assert (ours.lower <= solution.upper).all()
+
+
+def test_threads() -> None:
+    """Several programs at once."""
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda _: bm.solve(PROBLEM, bm.LinearProgram()), range(3)))
+    for solution in found:
+        assert solution.status is bm.Status.SOLVED
+        np.testing.assert_array_equal(solution.value, found[0].value)
+
+
+AFTER_AN_INTERRUPT = """
+import signal, threading
+import bisimetric as bm
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rooms, random = bm.environments.four_rooms, bm.environments.random_chain
+slow = bm.Problem(rooms(side=5), rooms(side=5, goal="all"), discount=0.95)  # HiGHS is deaf for a second at first
+fast = bm.Problem(random(3, seed=1), random(3, seed=2), discount=0.95)
+bm.solve(fast, bm.LinearProgram())
+threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+try:
+    bm.solve(slow, bm.LinearProgram())
+    raise SystemExit("not interrupted")
+except bm.errors.SolveInterrupted:
+    assert bm.solve(fast, bm.LinearProgram()).status is bm.Status.SOLVED
+"""
+
+
+def test_after_an_interrupt() -> None:
+    """The next program is solved while HiGHS has not heard of the interrupt yet, and the process ends in peace."""
+    done = subprocess.run([sys.executable, "-c", AFTER_AN_INTERRUPT], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

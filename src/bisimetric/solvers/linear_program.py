@@ -20,6 +20,7 @@ That is one step, and there is no other.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
@@ -43,7 +44,6 @@ DUST = 1e-9  # probabilities below are left out of the program, which HiGHS woul
 PIVOTS_PER_ROW = 200  # and column: a simplex that needs more is cycling
 BYTES_PER_VARIABLE = 400  # seen for HiGHS, simplex and interior point alike
 POLL_SECONDS = 0.05  # between looks for Ctrl-C
-GRACE_SECONDS = 0.5  # that an interrupted HiGHS has to stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +175,15 @@ def _optimise(program: _Program, method: str) -> _Optimum:
     lp.a_matrix_.value_ = program.matrix.data
     highs.passModel(lp)
     highs.HandleUserInterrupt = True
-    thread = highs.startSolve()
     try:
-        while thread.is_alive():
-            thread.join(POLL_SECONDS)
+        # Not highs.startSolve(), which allows one program at a time in a process and is lost to a first Ctrl-C.
+        running = ThreadPoolExecutor(1, thread_name_prefix="bisimetric-highs").submit(highs.run)
+        while not running.done():
+            wait([running], POLL_SECONDS)
     except KeyboardInterrupt:
-        highs.cancelSolve()
-        thread.join(GRACE_SECONDS)  # it does not always listen; then it ends by itself, unheard
+        highs.cancelSolve()  # it listens after its presolve; until then it goes on unheard
         raise
+    running.result()
     status = highs.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
         if method != "simplex":  # slower and steadier
