@@ -164,7 +164,7 @@ event.register("numba:compile", _Announcement())
 def kernel(function: Function, *, fastmath: bool | set[str] = False) -> Function:
     """Compile without the interpreter lock; cached where possible.
 
-    A kernel returns numbers or a plain tuple of them. For a named tuple numba would run Python code on the way out,
+    A kernel returns numbers or a plain tuple of them. For a named tuple or an array numba would run Python code on the way out,
     where a Ctrl-C that came during the kernel is raised; numba does not look for that, and the process would crash.
     """
     compiled: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
