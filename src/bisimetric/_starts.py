@@ -15,7 +15,7 @@ from bisimetric._bellman import Bellman
 from bisimetric._certificate import Certificate
 from bisimetric._rounding import OPERATIONS_AROUND, SUBNORMAL_BELOW
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
-from bisimetric.kernels.layout import Rows
+from bisimetric.kernels.layout import Report, Rows
 
 
 class StartTransport(NamedTuple):
@@ -72,9 +72,10 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     pair.improve(value, trees, cold=True)
     cells = pair.read_trees(value, trees, 0, 1)
     upper, lower = np.empty(1), np.empty(1)
-    report = kernels.check.check(
+    found = kernels.check.check(
         *pair.states(0, 1), value, pair.cost, 1.0, 1.0, pair.stop, pair.source, pair.target, cells, upper, lower
     )
+    report = Report(*found)
     slip = (report.terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF * (1.0 + 2 * report.potential)
     below, above = float(lower[0] - slip) * largest, float(upper[0] + slip) * largest
     if largest < SUBNORMAL_BELOW:

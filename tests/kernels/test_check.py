@@ -8,6 +8,7 @@ import pytest
 import bisimetric as bm
 from bisimetric import kernels
 from bisimetric._bellman import Bellman
+from bisimetric.kernels.layout import Report
 from tests import reference
 
 pytestmark = pytest.mark.kernels
@@ -31,11 +32,11 @@ class Case:
         """upper, lower and report of the kernel."""
         b = self.bellman
         upper, lower = np.full(6, np.nan), np.full(6, np.nan)
-        report = kernels.check.check(
+        found = kernels.check.check(
             *b.states(first, last), self.value, b.cost, b.scale, b.discount, b.stop, b.source, b.target,
             self.cells if cells is None else cells, upper[first:last], lower[first:last],
         )  # fmt: skip
-        return upper.reshape(3, 2), lower.reshape(3, 2), report
+        return upper.reshape(3, 2), lower.reshape(3, 2), Report(*found)
 
     def changed(self, name, position, new):
         """The cells with one number replaced."""

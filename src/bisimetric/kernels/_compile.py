@@ -164,8 +164,8 @@ event.register("numba:compile", _Announcement())
 def kernel(function: Function, *, fastmath: bool | set[str] = False) -> Function:
     """Compile without the interpreter lock; cached where possible.
 
-    A kernel returns numbers or a plain tuple of them. For a named tuple or an array numba would run Python code on the way out,
-    where a Ctrl-C that came during the kernel is raised; numba does not look for that, and the process would crash.
+    A kernel returns numbers or a plain tuple of them. For an array or a named tuple numba would run Python code on the
+    way out, where a Ctrl-C that came meanwhile is raised; numba does not look for that, and the process would crash.
     """
     compiled: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
     if not numba.config.DISABLE_JIT:
