@@ -26,9 +26,9 @@ from bisimetric.kernels.layout import Cells, Trees
 OCCUPANCY_TOL = 1e-14  # residual of an occupancy, relative to the largest entry of the right-hand side
 SETTLED = 32 * UNIT_ROUNDOFF  # change of an occupancy, which sums to 1, that is rounding
 CELLS_AT_ONCE = 2**22  # of couplings that are read in one block
-HOPELESS = 1e-6  # residual above which BiCGSTAB's answer is thrown away
-MAX_SWEEPS = 100_000  # of the plain iteration that replaces it then
-POLISH = 20  # plain sweeps at most after BiCGSTAB; each keeps everything positive and cuts what is left by γ
+SWEEPS = 60  # plain ones, before and after BiCGSTAB
+ROUNDS = 8  # of BiCGSTAB and sweeps
+MAX_SWEEPS = 100_000  # where that did not help
 
 
 class Witness(Protocol):
@@ -251,18 +251,34 @@ def pair_indices(problem: Problem, pair: object) -> tuple[int, int]:
 
 
 def visits(transposed: Any, b: Floats, discount: float, *, rows: int) -> Floats:
-    """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form."""
+    """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form.
+
+    Plain sweeps keep everything positive; BiCGSTAB does the most between two runs of them. Started from a single pair
+    it strays, from a law that sweeps have spread it rarely does, and then it starts again from where the next ones end.
+    """
     apply = _krylov.of_matrix(transposed, discount)
-    solved = _krylov.bicgstab(apply, b, b.copy(), rows=rows, target=OCCUPANCY_TOL * float(b.max()))
-    failed = not solved.residual <= HOPELESS * float(b.max())
-    found = b if failed else np.maximum(solved.x, 0.0)
-    for _ in range(MAX_SWEEPS if failed else POLISH):
-        swept = b + discount * (transposed @ found)
-        change = float(np.abs(swept - found).sum())
-        found = swept
+    target = OCCUPANCY_TOL * float(b.max())
+    found, change = _swept(transposed, b, discount, b, SWEEPS)
+    for _ in range(ROUNDS):
+        solved = _krylov.bicgstab(apply, b, found.copy(), rows=rows, target=target)
+        if solved.residual < np.inf:
+            better, left = _swept(transposed, b, discount, np.maximum(solved.x, 0.0), SWEEPS)
+            if solved.residual <= target:
+                return better
+            if left < change:
+                found, change = better, left
+    return _swept(transposed, b, discount, found, MAX_SWEEPS)[0]
+
+
+def _swept(transposed: Any, b: Floats, discount: float, law: Floats, times: int) -> tuple[Floats, float]:
+    """ν = b + γΠᵀν so many times or until it settles, with the last change in the 1-norm."""
+    change = np.inf
+    for _ in range(times):
+        before, law = law, b + discount * (transposed @ law)
+        change = float(np.abs(law - before).sum())
         if change <= SETTLED:
             break
-    return found
+    return law, change
 
 
 def successors(cells: Cells, P: Any, Q: Any, first: int = 0) -> npt.NDArray[np.int64]:
