@@ -191,7 +191,7 @@ def test_ctrl_c(tmp_path, n_jobs, whole_group):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_in_a_long_pair(n_jobs):
     """Nothing is finished yet, and it stops all the same; workers may still be starting."""
-    process = start("", n_jobs=n_jobs, count=3, size=800)
+    process = start("", n_jobs=n_jobs, count=3, size=1500)
     assert process.stdout.readline() == "begin\n"
     time.sleep(1.5)
     sent = time.time()
