@@ -12,14 +12,13 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric import _memory, _parallel
+from bisimetric import _background, _memory, _parallel
 from bisimetric.errors import InvalidOption, NotEnoughMemory
 
 COMMON = """
@@ -130,12 +129,12 @@ def test_a_wrong_number_of_threads_is_said(monkeypatch, wish):
 def test_no_threads_to_be_had(monkeypatch):
     """Where the system refuses new threads the caller does all the work, once."""
     monkeypatch.setenv("BISIMETRIC_THREADS", "3")
-    _parallel._pool.cache_clear()
+    _parallel._helpers.cache_clear()
 
-    def refused(thread):
+    def refused(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(threading.Thread, "start", refused)
+    monkeypatch.setattr(_background, "start_new_thread", refused)
     done = np.zeros(1000, int)
 
     def work(first, last):
@@ -145,7 +144,7 @@ def test_no_threads_to_be_had(monkeypatch):
     _parallel.for_even_split(work, 1000, cost=10**6)
     _parallel.for_even_split(work, 1000, cost=10**6)
     monkeypatch.undo()
-    _parallel._pool.cache_clear()
+    _parallel._helpers.cache_clear()
     assert (done == 3).all()
 
 

@@ -15,12 +15,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from queue import SimpleQueue
 from types import CodeType
 from typing import Generic, TypeVar
 
+from bisimetric._background import Helpers
 from bisimetric._errors import InvalidOption
 
 THREADS_VARIABLE = "BISIMETRIC_THREADS"
@@ -55,9 +56,9 @@ def one_thread() -> Iterator[None]:
 
 
 @lru_cache(maxsize=1)
-def _pool(pid: int, helpers: int) -> ThreadPoolExecutor:
-    """One pool per process: after a fork the child makes its own."""
-    return ThreadPoolExecutor(helpers, thread_name_prefix="bisimetric")
+def _helpers(pid: int) -> Helpers:
+    """Every process has its own, also after a fork."""
+    return Helpers()
 
 
 def for_each_block(
@@ -118,15 +119,11 @@ def _is_new(code: CodeType) -> bool:
 
 def _together(queue: _Queue[Result], threads: int) -> list[Result]:
     """The results of a queue that the caller and threads - 1 helpers work off."""
-    helpers: list[Future[None]] = []
     try:
         with suppress(RuntimeError):  # no thread to be had: then the caller does it all
-            pool = _pool(os.getpid(), thread_count() - 1)
-            helpers.extend(pool.submit(queue.help) for _ in range(threads - 1))
+            _helpers(os.getpid()).ask(queue.help, threads - 1)
         queue.drain()
-        for helper in helpers:
-            if not helper.cancel():
-                helper.result()
+        queue.wait()
     finally:
         queue.close()
     for error in queue.errors:
@@ -149,6 +146,7 @@ class _Queue(Generic[Result]):
         self._grab = 1
         self._lock = threading.Lock()
         self._helping: set[int] = set()  # threads that have not left yet
+        self._left: SimpleQueue[None] = SimpleQueue()  # an entry for every one that has
 
     def step(self) -> bool:
         """Work on one range; False if none is left."""
@@ -170,7 +168,7 @@ class _Queue(Generic[Result]):
             pass
 
     def help(self) -> None:
-        """The same in another thread, which leaves early when the interpreter exits."""
+        """The same in another thread, which leaves early when the interpreter exits; too late, it finds nothing."""
         me = threading.get_ident()
         self._helping.add(me)
         try:
@@ -181,6 +179,12 @@ class _Queue(Generic[Result]):
             self._stop()
         finally:
             self._helping.discard(me)
+            self._left.put(None)
+
+    def wait(self) -> None:
+        """For the helpers that are at work; those that have not come yet are not needed any more."""
+        while self._helping:
+            self._left.get()
 
     def close(self) -> None:
         """Hand out nothing more and wait for the helpers, even if Ctrl-C is pressed again."""

@@ -22,11 +22,12 @@ import tempfile
 import threading
 import uuid
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
+
+from bisimetric._background import Aside
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -49,7 +50,7 @@ def _undisturbed(call: Callable[..., Result]) -> Callable[..., Result]:
         if threading.current_thread() is not threading.main_thread():
             return locked(*args)
         try:
-            running = ThreadPoolExecutor(1, thread_name_prefix="bisimetric-compile").submit(locked, *args)
+            running = Aside(locked, *args)
         except RuntimeError:  # no thread to be had
             return locked(*args)
         return running.result()

@@ -20,7 +20,6 @@ That is one step, and there is no other.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
@@ -30,6 +29,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric import _memory
+from bisimetric._background import Aside
 from bisimetric._bellman import Bellman
 from bisimetric._coupling import IndependentWitness, StoredWitness, successors
 from bisimetric._errors import InvalidOption, SolverFailed
@@ -43,7 +43,6 @@ SMALLEST_ENTRY = 1e-12  # of the matrix; the lowest that HiGHS takes, its defaul
 DUST = 1e-9  # probabilities below are left out of the program, which HiGHS would else call infeasible or never solve
 PIVOTS_PER_ROW = 200  # and column: a simplex that needs more is cycling
 BYTES_PER_VARIABLE = 400  # seen for HiGHS, simplex and interior point alike
-POLL_SECONDS = 0.05  # between looks for Ctrl-C
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +175,10 @@ def _optimise(program: _Program, method: str) -> _Optimum:
     highs.passModel(lp)
     highs.HandleUserInterrupt = True
     try:
-        # Not highs.startSolve(), which allows one program at a time in a process and is lost to a first Ctrl-C.
-        running = ThreadPoolExecutor(1, thread_name_prefix="bisimetric-highs").submit(highs.run)
-        while not running.done():
-            wait([running], POLL_SECONDS)
+        Aside(highs.run).result()  # highs.startSolve() would allow one program at a time in a process
     except KeyboardInterrupt:
         highs.cancelSolve()  # it listens after its presolve; until then it goes on unheard
         raise
-    running.result()
     status = highs.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
         if method != "simplex":  # slower and steadier
