@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import signal
+import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +28,26 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels_return_plain_values() -> Iterator[None]:
+    """Checked at the end, on all that were compiled or loaded: see `kernels/_compile.py`, kernel()."""
+    yield
+    if "numba" not in sys.modules:
+        return
+    from numba import types
+    from numba.core.dispatcher import Dispatcher
+
+    for kernel in [thing for thing in gc.get_objects() if isinstance(thing, Dispatcher)]:
+        inside = kernel.targetoptions.get("no_cpython_wrapper", False)
+        if inside or not kernel.py_func.__module__.startswith("bisimetric."):
+            continue
+        for signature in kernel.nopython_signatures:
+            returned = signature.return_type
+            parts = returned.types if type(returned) in {types.Tuple, types.UniTuple} else [returned]
+            plain = all(isinstance(part, (types.Number, types.Boolean, types.NoneType)) for part in parts)
+            assert plain, f"{kernel.py_func.__qualname__} returns {returned}"
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import bisimetric as bm
 from bisimetric import _krylov
 from bisimetric._bellman import Bellman
 from bisimetric._coupling import IndependentWitness, StoredWitness, visits
-from bisimetric.errors import InvalidChain, InvalidOption, MissingStart
+from bisimetric.errors import InvalidChain, InvalidOption, MissingStart, SolverFailed
 from tests import reference, strategies
 
 
@@ -137,6 +138,28 @@ def test_occupancy_from_one_pair_takes_few_products(side, discount):
     assert np.abs(start + discount * (transposed @ law) - law).sum() <= 1e-10 * (1 - discount)
 
 
+def walk_into_a_corner(side):
+    """Left, right, up or down on a square without a way out of one corner."""
+    step = sparse.diags_array([np.full(side - 1, 0.25)] * 2, offsets=[-1, 1])
+    walk = (sparse.kron(step, sparse.eye_array(side)) + sparse.kron(sparse.eye_array(side), step)).tolil()
+    walk.setdiag(1.0 - walk.sum(axis=1))
+    walk[0] = 0.0
+    walk[0, 0] = 1.0
+    return bm.MarkovChain(walk.tocsr())
+
+
+@pytest.mark.parametrize("place", [60, 1457, 2400, 2499])
+def test_occupancy_of_a_place_that_is_reached_late(place):
+    """The corner is found after some ten thousand moves, and then never left."""
+    discount, chain = 0.99999, walk_into_a_corner(50)
+    cost = np.zeros((2500, 1))
+    cost[0] = 1.0
+    solution = bm.solve(bm.Problem(chain, bm.MarkovChain([[1.0]]), discount=discount, cost=cost))
+    occupancy = solution.coupling.occupancy((place, 0))
+    assert occupancy.sum() == pytest.approx(1.0, abs=1e-8)
+    assert occupancy[0, 0] == pytest.approx((1 - discount) * solution.value[place, 0], rel=1e-6)
+
+
 @pytest.mark.parametrize("residual", [np.inf, np.nan, 1.0, 1e-3])
 def test_occupancy_where_the_linear_solver_fails(monkeypatch, residual):
     """Nothing of what it left is believed."""
@@ -150,6 +173,9 @@ def test_occupancy_where_the_linear_solver_fails(monkeypatch, residual):
     law = coupling.occupancy().ravel()
     start = 0.1 * coupling.law(None).ravel()
     np.testing.assert_allclose(law, start + 0.9 * (coupling.matrix().T @ law), rtol=0, atol=1e-15)
+    patient = bm.solve(bm.Problem(problem.source, problem.target, discount=0.99999)).coupling
+    with pytest.raises(SolverFailed, match="an occupancy is known only to"):
+        patient.occupancy()
 
 
 # ------------------------------------------------------------------ paths

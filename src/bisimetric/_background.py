@@ -14,42 +14,41 @@ from _thread import get_ident, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 POLL_SECONDS = 0.05  # between looks for Ctrl-C where the system does not report it to one who waits
 Result = TypeVar("Result")
 
 
-class Aside(Generic[Result]):
-    """A call in a thread of its own, out of the reach of Ctrl-C; the exit of the interpreter waits for its end.
+def aside(call: Callable[..., Result], *args: Any) -> Result:
+    """The outcome of a call in a thread of its own; in this one where no other can be had.
 
-    RuntimeError where no thread can be started.
+    Ctrl-C ends the waiting, not the call. The exit of the interpreter waits for the end of the call.
     """
+    answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+    try:
+        start_new_thread(_answer, (answers, call, args))
+    except RuntimeError:
+        return call(*args)
+    while True:
+        with suppress(Empty):
+            result, error = answers.get(timeout=POLL_SECONDS)
+            break
+    if error is not None:
+        raise error
+    return result  # type: ignore[no-any-return]
 
-    def __init__(self, call: Callable[..., Result], *args: Any) -> None:
-        self._answer: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
-        start_new_thread(self._run, (call, args))
-        atexit.unregister(_wait_for_all)
-        atexit.register(_wait_for_all)  # again: before the exit of modules that have been imported since
 
-    def result(self) -> Result:
-        """What the call returned or raised, once. Ctrl-C ends the waiting, not the call."""
-        while True:
-            with suppress(Empty):
-                result, error = self._answer.get(timeout=POLL_SECONDS)
-                break
-        if error is not None:
-            raise error
-        return result  # type: ignore[no-any-return]
-
-    def _run(self, call: Callable[..., Result], args: tuple[Any, ...]) -> None:
-        _unfinished.add(get_ident())
-        try:
-            answer: tuple[Any, BaseException | None] = call(*args), None
-        except BaseException as error:
-            answer = None, error
-        _unfinished.discard(get_ident())
-        self._answer.put(answer)
+def _answer(
+    answers: SimpleQueue[tuple[Any, BaseException | None]], call: Callable[..., Any], args: tuple[Any, ...]
+) -> None:
+    _unfinished.add(get_ident())
+    try:
+        answer: tuple[Any, BaseException | None] = call(*args), None
+    except BaseException as error:
+        answer = None, error
+    _unfinished.discard(get_ident())
+    answers.put(answer)
 
 
 class Helpers:
@@ -60,11 +59,12 @@ class Helpers:
         self._threads = 0
 
     def ask(self, call: Callable[[], None], times: int) -> None:
-        """So many threads shall make this call, which must not raise. RuntimeError where they can't be started."""
-        while self._threads < times:
-            start_new_thread(self._serve, ())
-            self._threads += 1
-        for _ in range(times):
+        """So many threads shall make this call, which must not raise; fewer where no more can be had."""
+        with suppress(RuntimeError):
+            while self._threads < times:
+                start_new_thread(self._serve, ())
+                self._threads += 1
+        for _ in range(min(times, self._threads)):
             self._calls.put(call)
 
     def _serve(self) -> None:
@@ -77,6 +77,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unfinished.clear)
 
 
-def _wait_for_all() -> None:
-    while _unfinished:
-        time.sleep(POLL_SECONDS)
+@atexit.register
+def _wait_for_calls() -> None:
+    with suppress(KeyboardInterrupt):
+        while _unfinished:
+            time.sleep(POLL_SECONDS)

@@ -18,7 +18,7 @@ from scipy import sparse
 from bisimetric import _krylov, _memory
 from bisimetric._bellman import Bellman
 from bisimetric._chain import state_index
-from bisimetric._errors import InvalidOption
+from bisimetric._errors import InvalidOption, SolverFailed
 from bisimetric._problem import Problem
 from bisimetric._stochastic import ROW_SUM_TOL, UNIT_ROUNDOFF, Floats, offsets, real_array
 from bisimetric.kernels.layout import Cells, Trees
@@ -28,7 +28,7 @@ SETTLED = 32 * UNIT_ROUNDOFF  # change of an occupancy, which sums to 1, that is
 CELLS_AT_ONCE = 2**22  # of couplings that are read in one block
 SWEEPS = 60  # plain ones, before and after BiCGSTAB
 ROUNDS = 8  # of BiCGSTAB and sweeps
-MAX_SWEEPS = 100_000  # where that did not help
+UNCERTAIN = 1e-9  # error in the 1-norm above which an occupancy is none
 
 
 class Witness(Protocol):
@@ -254,12 +254,12 @@ def visits(transposed: Any, b: Floats, discount: float, *, rows: int) -> Floats:
     """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form.
 
     Plain sweeps keep everything positive; BiCGSTAB does the most between two runs of them. Started from a single pair
-    it strays, from a law that sweeps have spread it rarely does, and then it starts again from where the next ones end.
+    it strays, from a law that sweeps have spread it rarely does, and then it starts again from where more of them end.
     """
     apply = _krylov.of_matrix(transposed, discount)
     target = OCCUPANCY_TOL * float(b.max())
     found, change = _swept(transposed, b, discount, b, SWEEPS)
-    for _ in range(ROUNDS):
+    for attempt in range(ROUNDS):
         solved = _krylov.bicgstab(apply, b, found.copy(), rows=rows, target=target)
         if solved.residual < np.inf:
             better, left = _swept(transposed, b, discount, np.maximum(solved.x, 0.0), SWEEPS)
@@ -267,7 +267,12 @@ def visits(transposed: Any, b: Floats, discount: float, *, rows: int) -> Floats:
                 return better
             if left < change:
                 found, change = better, left
-    return _swept(transposed, b, discount, found, MAX_SWEEPS)[0]
+                continue
+        found, change = _swept(transposed, b, discount, found, SWEEPS << attempt)
+    if not change <= max(UNCERTAIN * (1.0 - discount), SETTLED):
+        error = change / (1.0 - discount)
+        raise SolverFailed(f"an occupancy is known only to {error:.1g} after many sweeps; choose a smaller discount")
+    return found
 
 
 def _swept(transposed: Any, b: Floats, discount: float, law: Floats, times: int) -> tuple[Floats, float]:

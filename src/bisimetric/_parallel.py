@@ -15,7 +15,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import lru_cache
 from queue import SimpleQueue
 from types import CodeType
@@ -27,7 +27,6 @@ from bisimetric._errors import InvalidOption
 THREADS_VARIABLE = "BISIMETRIC_THREADS"
 BLOCK_SECONDS = 0.05  # aim for the length of a block
 PARALLEL_FROM = 50_000  # array entries from which a second thread pays for its start
-POLL_SECONDS = 0.001  # how often an interrupted caller looks for blocks under way
 Result = TypeVar("Result")
 
 
@@ -120,12 +119,15 @@ def _is_new(code: CodeType) -> bool:
 def _together(queue: _Queue[Result], threads: int) -> list[Result]:
     """The results of a queue that the caller and threads - 1 helpers work off."""
     try:
-        with suppress(RuntimeError):  # no thread to be had: then the caller does it all
-            _helpers(os.getpid()).ask(queue.help, threads - 1)
+        _helpers(os.getpid()).ask(queue.help, threads - 1)
         queue.drain()
-        queue.wait()
     finally:
-        queue.close()
+        while True:
+            try:
+                queue.close()
+                break
+            except KeyboardInterrupt:  # pressed again: helpers still write
+                pass
     for error in queue.errors:
         raise error
     return queue.results
@@ -142,24 +144,24 @@ class _Queue(Generic[Result]):
         self.units = -(-size // unit)
         self.results: list[Result] = []
         self.errors: list[BaseException] = []  # of helpers
-        self._next = 0
+        self._next: SimpleQueue[int] = SimpleQueue()  # one entry; who has it may take a range
+        self._next.put(0)
         self._grab = 1
-        self._lock = threading.Lock()
+        self._closed = False
         self._helping: set[int] = set()  # threads that have not left yet
         self._left: SimpleQueue[None] = SimpleQueue()  # an entry for every one that has
 
     def step(self) -> bool:
         """Work on one range; False if none is left."""
-        with self._lock:
-            first = self._next
-            last = self._next = min(first + self._grab, self.units)
+        first = self._next.get()
+        last = first if self._closed else min(first + self._grab, self.units)
+        self._next.put(last)
         if first >= last:
             return False
         begin = time.perf_counter()
         self.results.append(self._work(first * self._unit, min(last * self._unit, self._size)))
         fitting = (last - first) * BLOCK_SECONDS / max(time.perf_counter() - begin, 1e-6)
-        with self._lock:
-            self._grab = max(1, min(int(fitting), 8 * self._grab, self._largest))
+        self._grab = max(1, min(int(fitting), 8 * self._grab, self._largest))
         return True
 
     def drain(self) -> None:
@@ -176,23 +178,14 @@ class _Queue(Generic[Result]):
                 pass
         except BaseException as error:
             self.errors.append(error)
-            self._stop()
+            self._closed = True
         finally:
             self._helping.discard(me)
             self._left.put(None)
 
-    def wait(self) -> None:
-        """For the helpers that are at work; those that have not come yet are not needed any more."""
+    def close(self) -> None:
+        """Hand out nothing more and wait for the helpers at work; those that have not come yet are not needed."""
+        self._closed = True
+        self._next.put(self.units)  # in case that Ctrl-C struck who had the other one
         while self._helping:
             self._left.get()
-
-    def close(self) -> None:
-        """Hand out nothing more and wait for the helpers, even if Ctrl-C is pressed again."""
-        self._stop()
-        while self._helping:
-            with suppress(KeyboardInterrupt):
-                time.sleep(POLL_SECONDS)
-
-    def _stop(self) -> None:
-        with self._lock:
-            self._next = self.units

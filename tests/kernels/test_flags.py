@@ -9,12 +9,9 @@ from __future__ import annotations
 import os
 import types
 
-import numba
 import numpy as np
 import pytest
-from numba.types import Boolean, NoneType, Number
 
-import bisimetric as bm
 from bisimetric import kernels
 
 pytestmark = pytest.mark.kernels
@@ -45,20 +42,6 @@ def test_kernels_are_what_they_should_be():
             assert isinstance(function, types.FunctionType), name
         else:
             assert hasattr(function, "py_func"), name
-
-
-@pytest.mark.skipif(EXPECTED == "jit-off", reason="nothing is compiled")
-def test_kernels_return_plain_values():
-    """Anything else would be made by Python code inside the compiled one, where Ctrl-C crashes the process."""
-    chains = bm.MarkovChain([[0.5, 0.5], [0.2, 0.8]]), bm.MarkovChain([[0.1, 0.9], [0.7, 0.3]])
-    problem = bm.Problem(*chains, cost=np.eye(2), discount=0.9)
-    for solver in (bm.PolicyIteration(), bm.SinkhornValueIteration(rounds=2)):
-        bm.solve(problem, solver)
-    compiled = [overload.signature for _, function in all_kernels() for overload in function.overloads.values()]
-    assert len(compiled) > 5
-    for returned in {signature.return_type for signature in compiled}:
-        plain = returned.types if type(returned) in {numba.types.Tuple, numba.types.UniTuple} else [returned]
-        assert all(isinstance(kind, (Number, Boolean, NoneType)) for kind in plain), returned
 
 
 @pytest.mark.skipif(EXPECTED != "bounds-check", reason="reads out of range")

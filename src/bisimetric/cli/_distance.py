@@ -18,6 +18,7 @@ from bisimetric._errors import (
     MissingStart,
     NotEnoughMemory,
     SolveInterrupted,
+    SolverFailed,
     ToleranceNotReached,
 )
 from bisimetric._problem import Problem
@@ -179,7 +180,7 @@ def _outcome(solution: Solution, request: Request, meter: Meter, progress: Progr
 def _explanation(solution: Solution) -> Explanation | None:
     try:
         return solution.explain(TOP)
-    except NotEnoughMemory as error:  # the distance itself is there and is worth telling
+    except (NotEnoughMemory, SolverFailed) as error:  # the distance itself is there and is worth telling
         complain(f"no explanation: {error}")
         return None
 

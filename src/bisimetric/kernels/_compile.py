@@ -27,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bisimetric._background import Aside
+from bisimetric._background import aside
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -47,13 +47,9 @@ def _undisturbed(call: Callable[..., Result]) -> Callable[..., Result]:
             return call(*args)
 
     def run(*args: Any) -> Result:
-        if threading.current_thread() is not threading.main_thread():
+        if threading.get_ident() != threading.main_thread().ident:
             return locked(*args)
-        try:
-            running = Aside(locked, *args)
-        except RuntimeError:  # no thread to be had
-            return locked(*args)
-        return running.result()
+        return aside(locked, *args)
 
     return run
 

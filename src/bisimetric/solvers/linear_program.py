@@ -29,7 +29,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric import _memory
-from bisimetric._background import Aside
+from bisimetric._background import aside
 from bisimetric._bellman import Bellman
 from bisimetric._coupling import IndependentWitness, StoredWitness, successors
 from bisimetric._errors import InvalidOption, SolverFailed
@@ -175,10 +175,9 @@ def _optimise(program: _Program, method: str) -> _Optimum:
     highs.passModel(lp)
     highs.HandleUserInterrupt = True
     try:
-        Aside(highs.run).result()  # highs.startSolve() would allow one program at a time in a process
-    except KeyboardInterrupt:
-        highs.cancelSolve()  # it listens after its presolve; until then it goes on unheard
-        raise
+        aside(highs.run)  # highs.startSolve() would allow one program at a time in a process
+    finally:
+        highs.cancelSolve()  # if it still runs; it listens after its presolve and until then goes on unheard
     status = highs.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
         if method != "simplex":  # slower and steadier
