@@ -143,3 +143,40 @@ def test_solving_after_a_fork():
     environment = {**os.environ, "BISIMETRIC_THREADS": "2"}
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], env=environment, timeout=120)
     assert done.returncode == 0
+
+
+STRUCK_WHILE_WAITING = """
+import signal, sys, threading, time
+from bisimetric import _parallel
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+caller, ended = threading.get_ident(), []
+
+def work(first, last):
+    if threading.get_ident() != caller:
+        time.sleep(0.5)
+    else:
+        time.sleep(0.1)  # the helper gets the other part
+    ended.append(first)
+
+for presses in (1, 3):
+    ended.clear()
+    _parallel._is_new(work.__code__)
+    for k in range(presses):
+        threading.Timer(0.2 + 0.05 * k, signal.raise_signal, [signal.SIGINT]).start()
+    try:
+        _parallel.for_even_split(work, 2, cost=10**6)
+        sys.exit("not interrupted")
+    except KeyboardInterrupt:
+        assert len(ended) == 2, ended
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as Unix has them")
+def test_ctrl_c_while_the_caller_waits_for_a_helper():
+    """It is not lost, and the helper has ended when it comes out, even if it is pressed again and again."""
+    environment = {**os.environ, "BISIMETRIC_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", STRUCK_WHILE_WAITING], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr

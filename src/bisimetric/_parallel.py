@@ -126,8 +126,8 @@ def _together(queue: _Queue[Result], threads: int) -> list[Result]:
             try:
                 queue.close()
                 break
-            except KeyboardInterrupt:  # pressed again: helpers still write
-                pass
+            except KeyboardInterrupt as struck:  # helpers still write
+                queue.errors.append(struck)
     for error in queue.errors:
         raise error
     return queue.results
@@ -143,7 +143,7 @@ class _Queue(Generic[Result]):
         self._largest = largest
         self.units = -(-size // unit)
         self.results: list[Result] = []
-        self.errors: list[BaseException] = []  # of helpers
+        self.errors: list[BaseException] = []  # of helpers, and what struck the caller while it waited for them
         self._next: SimpleQueue[int] = SimpleQueue()  # one entry; who has it may take a range
         self._next.put(0)
         self._grab = 1
