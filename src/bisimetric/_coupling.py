@@ -163,7 +163,8 @@ class Coupling:
     def occupancy(self, start: object = None) -> Floats:
         """Discounted share of time that the coupled chains spend at each pair, [n, m]; sums to 1 if nothing stops.
 
-        `start` is a pair of states or a joint law [n, m]; by default the chains' own starts.
+        `start` is a pair of states or a joint law [n, m]; by default the chains' own starts. SolverFailed where the sum
+        of all errors can't be brought below about 1e-9, very close to discount 1.
         """
         n, m = self.problem.shape
         discount = self.problem.discount
