@@ -39,7 +39,7 @@ def kernels_return_plain_values() -> Iterator[None]:
     from numba import types
     from numba.core.dispatcher import Dispatcher
 
-    for kernel in [thing for thing in gc.get_objects() if isinstance(thing, Dispatcher)]:
+    for kernel in [thing for thing in gc.get_objects() if issubclass(type(thing), Dispatcher)]:
         inside = kernel.targetoptions.get("no_cpython_wrapper", False)
         if inside or not kernel.py_func.__module__.startswith("bisimetric."):
             continue
