@@ -8,12 +8,14 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import highspy
 import numpy as np
 import pytest
 
 import bisimetric as bm
 from bisimetric import _memory
 from bisimetric._bellman import Bellman
+from bisimetric.solvers import linear_program
 from bisimetric.solvers.linear_program import _Program
 
 PROBLEM = bm.Problem(bm.environments.grid_3x3(), bm.environments.small_four_rooms("a"), discount=0.95)
@@ -114,3 +116,17 @@ def test_after_an_interrupt() -> None:
     """The next program is solved while HiGHS has not heard of the interrupt yet, and the process ends in peace."""
     done = subprocess.run([sys.executable, "-c", AFTER_AN_INTERRUPT], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_any_exception_stops_highs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A time limit, say: HiGHS is told, else the end of the process would wait for the whole program."""
+    told = []
+
+    def out_of_time(*_: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(linear_program, "aside", out_of_time)
+    monkeypatch.setattr(highspy.Highs, "cancelSolve", lambda highs: told.append(highs))
+    with pytest.raises(TimeoutError):
+        bm.solve(PROBLEM, bm.LinearProgram())
+    assert len(told) == 1
