@@ -19,6 +19,7 @@ from scipy import sparse
 
 from bisimetric import _krylov, _memory, _pairs, kernels
 from bisimetric._errors import InvalidProblem
+from bisimetric._evaluation import Evaluation
 from bisimetric._parallel import for_each_block
 from bisimetric._problem import Problem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, offsets
@@ -44,7 +45,7 @@ class Sweep(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bellman:
-    """Rows, scaled cost and discount of a problem; stateless."""
+    """Rows, scaled cost and discount of a problem."""
 
     source: Rows
     target: Rows
@@ -59,6 +60,7 @@ class Bellman:
     listed: Pairs = field(init=False, repr=False)  # `pairs`, or all
     pivot_tol: Floats = field(init=False)  # [nodes of a tree], reduced cost that counts as negative relative to max |V|
     starts: tuple[Floats | None, Floats | None] = (None, None)
+    evaluation: Evaluation = field(init=False, repr=False)  # remembers what helped
 
     def __post_init__(self) -> None:
         sizes = np.diff(self.source.indptr), np.diff(self.target.indptr)
@@ -67,6 +69,7 @@ class Bellman:
         object.__setattr__(self, "longest", longest)
         object.__setattr__(self, "pivot_tol", PIVOT_TOL * (1.0 + np.arange(sum(longest) + 1) / 64))
         object.__setattr__(self, "listed", self.pairs or _pairs.all_pairs(*self.shape))
+        object.__setattr__(self, "evaluation", Evaluation(self))
 
     @classmethod
     def of(cls, problem: Problem) -> Bellman:
@@ -228,17 +231,7 @@ class Bellman:
 
     def evaluate(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> _krylov.Solved:
         """d with (I - γΠ) d = residual for the trees' coupling Π, up to `target`; [pairs] vectors."""
-        n, cells = self.shape[0], trees.code.size
-        rows = self.source, self.target
-        if cells <= _krylov.ONE_CALL:
-            system = self.discount, *rows, self.listed, trees, np.empty((n, 2))
-            cycle = kernels.krylov.cycle_on_trees
-            return _krylov.with_restarts(lambda x, budget: cycle(system, residual, x, target, budget), guess)
-
-        def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
-            kernels.evaluation.apply_trees(i, j, vector, out, other, self.discount, *rows, self.listed, trees, sums)
-
-        return _krylov.bicgstab(_krylov.by_rows(work, n, cells), residual, guess, rows=n, target=target)
+        return self.evaluation.solve(trees, residual, guess, target)
 
     def rough_value(self, accuracy: float) -> Floats:
         """Where to begin: the independent coupling's value, or the cost if that would be more work than the rest."""
@@ -261,7 +254,9 @@ class Bellman:
         if multiplications <= _krylov.ONE_CALL:
             system = self.discount, self.stop, *rows, np.empty((n, 2))
             cycle = kernels.krylov.cycle_independent
-            solved = _krylov.with_restarts(lambda x, budget: cycle(system, cost, x, accuracy, budget), cost.copy())
+            solved = _krylov.with_restarts(
+                lambda x, goal, budget: cycle(system, cost, x, goal, budget), cost.copy(), accuracy
+            )
         else:
 
             def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:

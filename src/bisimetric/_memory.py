@@ -42,6 +42,12 @@ def address_space() -> int | None:
     return None if limit == resource.RLIM_INFINITY else max(limit - used, 0)
 
 
+def fits(needed: int) -> bool:
+    """Whether so many bytes can be had, for choices between methods; errors come from `require`."""
+    limits = [size for size in (available_bytes(), address_space()) if size is not None]
+    return needed < NEGLIGIBLE or all(needed <= size for size in limits)
+
+
 def require(needed: int, what: str, remedy: str) -> None:
     """Raise before anything is allocated when `needed` bytes are more than there are."""
     if needed < NEGLIGIBLE and "bisimetric.kernels.check" in sys.modules:

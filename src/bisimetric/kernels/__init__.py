@@ -12,7 +12,7 @@ from importlib import import_module
 from types import ModuleType
 
 _MODULES = (
-    "transport", "evaluation", "krylov", "listing", "check", "refinement", "lifting",
+    "transport", "evaluation", "krylov", "modes", "components", "listing", "check", "refinement", "lifting",
     "dense", "elementary", "sinkhorn", "sparse", "rounding",
 )  # fmt: skip
 

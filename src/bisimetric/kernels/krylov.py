@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bisimetric.kernels import evaluation
+from bisimetric.kernels import evaluation, modes
 from bisimetric.kernels._compile import kernel, part
 
 FIRST: Any = np.int64(0)  # typed, or the steps would be compiled for this number apart
@@ -73,6 +73,35 @@ def _apply_trees(system, vector, out, other):
 
 
 @part
+def _apply_preconditioned(system, vector, out, other):
+    """out = A M⁻¹ vector."""
+    tree_system, scaled, inverse_x, inverse_y, coarse, quickness, layout, work, sums = system
+    discount, P, Q, pairs, trees = tree_system
+    by_row, by_cluster, mean_x, mean_y, block, added = work
+    m = len(mean_y)
+    modes.sums(FIRST, len(by_cluster), vector, layout, m, by_row, by_cluster)
+    mean = modes.means(layout, by_row, by_cluster, mean_x, mean_y, block)
+    added_x = _times(inverse_x, mean_x, mean * discount / (1.0 - discount))
+    modes.combine(layout, coarse, block, _times(inverse_y, mean_y, 0.0), added)
+    modes.correct(FIRST, len(by_row), vector, scaled, layout, m, mean, mean_x, mean_y, added_x, added, quickness)
+    evaluation.apply_trees(FIRST, len(sums), scaled, out, other, discount, P, Q, pairs, trees, sums)
+    return _total(sums)
+
+
+@part
+def _times(matrix, vector, constant):
+    """matrix·vector + constant."""
+    out = np.empty(len(matrix))
+    for i in range(len(matrix)):
+        row = matrix[i]
+        total = constant
+        for k in range(vector.size):
+            total += row[k] * vector[k]
+        out[i] = total
+    return out
+
+
+@part
 def _apply_independent(system, vector, out, other):
     discount, stop, P, Q, sums = system
     evaluation.apply_independent(FIRST, len(sums), vector, out, other, discount, stop, P, Q, sums)
@@ -108,4 +137,5 @@ def _full(system, x, p, r, t, shadow, alpha, omega):
 
 
 cycle_on_trees = kernel(cycle_over(_apply_trees, _direction, _half, _full, "cycle_on_trees"))
+cycle_preconditioned = kernel(cycle_over(_apply_preconditioned, _direction, _half, _full, "cycle_preconditioned"))
 cycle_independent = kernel(cycle_over(_apply_independent, _direction, _half, _full, "cycle_independent"))

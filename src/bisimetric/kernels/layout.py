@@ -60,6 +60,17 @@ class Trees(NamedTuple):
     weight: npt.NDArray[np.float64]  # [cells], its flow
 
 
+class Modes(NamedTuple):
+    """Clusters of source and of target states; their products are blocks of pairs."""
+
+    cluster_x: npt.NDArray[np.int64]  # [n]
+    cluster_y: npt.NDArray[np.int64]  # [m]
+    size_x: npt.NDArray[np.float64]  # [clusters of source states], how many states each has
+    size_y: npt.NDArray[np.float64]
+    member_at: npt.NDArray[np.int64]  # [clusters of source states + 1], where the members of each begin
+    member: npt.NDArray[np.int64]  # [n]
+
+
 class Cells(NamedTuple):
     """Couplings and potentials of a range of pairs, as handed to the checker."""
 

@@ -43,6 +43,8 @@ FINEST_ACCURACY = 1e-6  # after many failures
 AIM = 0.3  # of the residuals' span that the tolerance allows: what an evaluation that may be the last leaves
 FREE = 0.1  # of that span: reduced costs this small cause no pivots
 IN_REACH = 200.0  # times the aim: an evaluation that would leave less than this goes on to the aim
+LOOSER, IN_REACH_THEN = 3.0, 3.0  # factor on the accuracy, and IN_REACH, where evaluations are preconditioned
+LEAST_CUT = 0.5  # of the residual's span, whatever the accuracy
 ESTIMATE_ACCURACY = 1e-3  # of the last coupling's value, relative to the interval's width
 
 
@@ -111,9 +113,10 @@ def _iterate(bellman: Bellman, value: Floats, trees: Trees, sweep: Sweep, accura
 def _target(bellman: Bellman, iterate: PolicyIterate) -> float:
     """How large a residual the evaluation of the iterate's coupling may leave."""
     sweep = iterate.sweep
-    target = iterate.accuracy * (sweep.highest - sweep.lowest)
+    loose, reach = (LOOSER, IN_REACH_THEN) if bellman.evaluation.is_preconditioned else (1.0, IN_REACH)
+    target = min(loose * iterate.accuracy, LEAST_CUT) * (sweep.highest - sweep.lowest)
     aim = AIM * _goal(bellman, iterate)
-    may_be_last = sweep.pivots == 0 or target < IN_REACH * aim
+    may_be_last = sweep.pivots == 0 or target < reach * aim
     return aim if aim and may_be_last else target
 
 

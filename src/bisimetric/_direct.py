@@ -1,0 +1,158 @@
+"""A direct solver for (I - γΠ) x = b, Π a sparse matrix of probabilities: structure first, then factorisations.
+
+States that cannot return to where they came from, except by staying, are solved one after the other. What is left are
+strongly connected components with at least two states; those on one level are factorised together (sparse LU, which
+needs no pivoting for these matrices), and the levels are worked off from those that lead nowhere else. A cycle has
+factors as sparse as itself. Where a component is so large and so entangled that its factors might not fit, GMRES
+solves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg as dense_linalg
+from scipy import sparse
+from scipy.sparse import csgraph, linalg
+
+from bisimetric import _memory, kernels
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+
+FITS_ALWAYS = 2_500  # states of a component whose factors fit even if they are dense
+MOST_FILL = 4 * 10**7  # entries of the factors, by a bound from their envelope
+DENSE_FROM = 0.05  # share of nonzeros from which factors are dense
+DENSE_UP_TO = 5_000  # states
+GMRES_RESTART, GMRES_CYCLES = 60, 60
+REFINEMENTS = 4
+
+Solve = Callable[[Floats], Floats]
+
+
+class _Stage(NamedTuple):
+    """States that are solved together, and the rows that lead on from them."""
+
+    states: npt.NDArray[np.int64]
+    rows: sparse.csr_array  # [states, size]
+    solve: Solve | None  # None: one after the other
+
+
+class Factors:
+    """The factors of I - γΠ, which are for many right-hand sides."""
+
+    def __init__(self, matrix: sparse.csr_array, discount: float) -> None:
+        matrix.sum_duplicates()
+        self._matrix, self._discount = matrix, discount
+        size = matrix.shape[0]
+        component, level = np.empty(size, np.int64), np.zeros(size, np.int64)
+        count = kernels.components.components(matrix.indptr, matrix.indices, component, level)
+        members = np.bincount(component, minlength=count)
+        several = np.unique(level[:count][members > 1])  # levels at which something has to be factorised
+        alone = members[component] == 1
+        levels = level[component]
+        in_order = np.argsort(component, kind="stable")
+        run = np.searchsorted(several, levels[in_order], "left")
+        single = in_order[alone[in_order]]
+        runs = run[alone[in_order]]
+        together = in_order[~alone[in_order]]
+        levels_together = levels[together]
+        self._stages: list[_Stage] = []
+        self.exact = True  # nothing is left to an iteration
+        for k in range(len(several) + 1):
+            if (here := single[runs == k]).size:
+                self._stages.append(_Stage(here, matrix, None))
+            if k < len(several):
+                self._factorise(together[levels_together == several[k]], int(members[level[:count] == several[k]].max()))
+
+    def _factorise(self, states: npt.NDArray[np.int64], largest: int) -> None:
+        rows = self._matrix[states]
+        inner = sparse.csc_matrix(rows[:, states])
+        system = sparse.csc_matrix(sparse.eye(len(states), format="csc") - self._discount * inner)
+        solve = _solver(system, largest)
+        if solve is None:
+            self.exact = False
+            solve = _by_gmres(system)
+        self._stages.append(_Stage(states, rows, solve))
+
+    def once(self, b: Floats) -> Floats:
+        """x with (I - γΠ) x = b, as good as one pass makes it."""
+        x = np.zeros(b.size)
+        for states, rows, solve in self._stages:
+            if solve is None:
+                kernels.components.substitute(states, rows.indptr, rows.indices, rows.data, self._discount, b, x)
+            else:
+                x[states] = solve(b[states] + self._discount * (rows @ x))
+        return x
+
+    def solve(self, b: Floats, target: float) -> tuple[Floats, float]:
+        """x with its true residual, refined until that is within `target` or does not get smaller."""
+        x = self.once(b)
+        left = self.residual(b, x)
+        largest = float(np.abs(left).max())
+        for _ in range(REFINEMENTS):
+            if largest <= target or not np.isfinite(largest):
+                break
+            better = x + self.once(left)
+            left_then = self.residual(b, better)
+            largest_then = float(np.abs(left_then).max())
+            if not largest_then < largest:
+                break
+            x, left, largest = better, left_then, largest_then
+        return x, largest
+
+    def residual(self, b: Floats, x: Floats) -> Floats:
+        """b - (I - γΠ) x."""
+        return b - x + self._discount * (self._matrix @ x)
+
+
+def bytes_needed(entries: int, size: int) -> int:
+    """Memory for a matrix and its factors, at least."""
+    return 80 * entries + 200 * size
+
+
+def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
+    """A factorisation, or None where it may not fit; `largest` is the size of the largest component."""
+    size = system.shape[0]
+    if size <= DENSE_UP_TO and system.nnz > DENSE_FROM * size * size:
+        factors = dense_linalg.lu_factor(system.toarray())
+        return lambda b: dense_linalg.lu_solve(factors, b)
+    fill = size * largest if largest <= FITS_ALWAYS else _envelope(system)
+    if fill > MOST_FILL or not _memory.fits(32 * fill):
+        return None
+    try:
+        # Diagonal pivots: the diagonal outweighs its row (or column), so growth is bounded; and the pattern of fill is
+        # that of the symmetric ordering.
+        factors = linalg.splu(
+            system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )
+    except (RuntimeError, MemoryError):  # singular in floating point, or too large after all
+        return None
+    return factors.solve
+
+
+def _envelope(system: sparse.csc_matrix) -> int:
+    """Entries of the factors in an ordering of small bandwidth; the one that is used does not have many more."""
+    pattern = sparse.csr_matrix(system + system.T)
+    order = csgraph.reverse_cuthill_mckee(pattern, symmetric_mode=True)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    entries = pattern.tocoo()
+    lowest = np.arange(len(order))
+    np.minimum.at(lowest, place[entries.row], place[entries.col])
+    return int(2 * (np.arange(len(order)) - lowest).sum())
+
+
+def _by_gmres(system: Any) -> Solve:
+    """GMRES with many products, down to what rounding allows or the products are used up."""
+    diagonal = system.diagonal()
+
+    def solve(b: Floats) -> Floats:
+        x: Floats = linalg.gmres(
+            system, b, x0=b / diagonal, rtol=16 * UNIT_ROUNDOFF, restart=GMRES_RESTART, maxiter=GMRES_CYCLES,
+            M=sparse.diags_array(1.0 / diagonal),
+        )[0]  # fmt: skip
+        return x
+
+    return solve

@@ -1,0 +1,83 @@
+"""Linear systems (I - γΠ) x = b that are always solved: a ladder of methods.
+
+    1. BiCGSTAB, preconditioned where that pays      a few products, for nearly all models
+    2. structure and sparse factorisations           periodic, deterministic, long-memory models (`_direct`)
+    3. GMRES with many products                      where Π is too large to be stored, or its factors are
+
+The matrix is regular for every γ < 1, so the second rung fails only by its size. A result counts by its *true* residual,
+which every rung computes anew from x; it is within the target, or as small as rounding leaves it, or the caller is
+told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg
+
+from bisimetric import _direct, _krylov, _memory
+from bisimetric._krylov import SLACK, Operator, Solved
+from bisimetric._stochastic import Floats
+
+GMRES_RESTART, GMRES_CYCLES = 40, 50
+
+Matrix = Callable[[], sparse.csr_array | None]  # Π, or None where it takes too much memory
+
+
+class Ladder:
+    """Solves the systems of one run, and remembers that BiCGSTAB was of no use."""
+
+    def __init__(self) -> None:
+        self._climbed = False
+
+    def solve(
+        self, first: Callable[[], Solved], matrix: Matrix, apply: Operator, b: Floats, discount: float, target: float
+    ) -> Solved:
+        """(I - γΠ) x = b by the `first` method if it succeeds, else by the others; the best result if none does."""
+        best = Solved(np.zeros(b.size), np.inf, 0) if self._climbed else first()
+        if best.residual <= SLACK * target:
+            return best
+        stored = matrix()
+        if stored is not None:
+            x, residual = _direct.Factors(stored, discount).solve(b, target)
+            found = Solved(x, residual, best.products)
+        else:
+            found = _gmres(apply, b, best, target)
+        self._climbed = stored is not None and found.residual < 0.5 * best.residual
+        return found if found.residual < best.residual else best
+
+
+def solve_stored(matrix: Any, b: Floats, guess: Floats, discount: float, target: float, *, rows: int) -> Solved:
+    """The same for a matrix in any sparse form."""
+    apply = _krylov.of_matrix(matrix, discount)
+
+    def first() -> Solved:
+        return _krylov.bicgstab(apply, b, guess.copy(), rows=rows, target=target)
+
+    return Ladder().solve(first, lambda: sparse.csr_array(matrix), apply, b, discount, target)
+
+
+def storable(entries: int, size: int) -> bool:
+    """Whether Π with so many entries, and its factors, are worth storing."""
+    return _memory.fits(_direct.bytes_needed(entries, size))
+
+
+def _gmres(apply: Operator, b: Floats, best: Solved, target: float) -> Solved:
+    """Restarted GMRES from the best that is known."""
+    out = np.empty(b.size)
+    products = best.products
+
+    def product(vector: Floats) -> Floats:
+        nonlocal products
+        products += 1
+        apply(np.ascontiguousarray(vector, np.float64).ravel(), out, b)
+        return out.copy()
+
+    start = best.x if best.residual < float(np.abs(b).max()) else np.zeros(b.size)
+    system = linalg.LinearOperator((b.size, b.size), matvec=product, dtype=np.float64)
+    x = linalg.gmres(system, b, x0=start, rtol=0.0, atol=target, restart=GMRES_RESTART, maxiter=GMRES_CYCLES)[0]
+    residual = float(np.abs(b - product(x)).max())
+    return Solved(x, residual if np.isfinite(residual) else np.inf, products)

@@ -1,0 +1,81 @@
+"""Strongly connected components of a sparse matrix, and substitution through those that are single states.
+
+Reference: Tarjan 1972.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bisimetric.kernels._compile import kernel
+
+
+@kernel
+def components(indptr, indices, component, level):
+    """Number the components so that moves never lead to a larger number; returns how many there are.
+
+    level[component] is the longest way through other components that leads on from it.
+    """
+    n = len(component)
+    found, low = np.full(n, -1, np.int64), np.empty(n, np.int64)
+    stack, path, edge = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    component[:] = -1
+    count, met, held = 0, 0, 0
+    for root in range(n):
+        if found[root] >= 0:
+            continue
+        depth = 0
+        path[0], edge[0] = root, indptr[root]
+        found[root] = low[root] = met
+        met += 1
+        stack[held] = root
+        held += 1
+        while depth >= 0:
+            state = path[depth]
+            if edge[depth] < indptr[state + 1]:
+                to = indices[edge[depth]]
+                edge[depth] += 1
+                if found[to] < 0:
+                    depth += 1
+                    path[depth], edge[depth] = to, indptr[to]
+                    found[to] = low[to] = met
+                    met += 1
+                    stack[held] = to
+                    held += 1
+                elif component[to] < 0:
+                    low[state] = min(low[state], found[to])
+                continue
+            depth -= 1
+            if depth >= 0:
+                low[path[depth]] = min(low[path[depth]], low[state])
+            if low[state] < found[state]:
+                continue
+            first = held - 1
+            while stack[first] != state:
+                first -= 1
+            for k in range(first, held):
+                component[stack[k]] = count
+            highest = 0
+            for k in range(first, held):
+                for at in range(indptr[stack[k]], indptr[stack[k] + 1]):
+                    other = component[indices[at]]
+                    if other != count:
+                        highest = max(highest, level[other] + 1)
+            level[count] = highest
+            held = first
+            count += 1
+    return count
+
+
+@kernel
+def substitute(order, indptr, indices, data, discount, b, x):
+    """x = b + γΠx at the states of `order`, where each needs x only at itself and at states that have it."""
+    for k in range(len(order)):
+        state = order[k]
+        total, own = b[state], 0.0
+        for at in range(indptr[state], indptr[state + 1]):
+            if indices[at] == state:
+                own += data[at]
+            else:
+                total += discount * data[at] * x[indices[at]]
+        x[state] = total / (1.0 - discount * own)

@@ -1,0 +1,153 @@
+"""The preconditioner of policy evaluations: what slow modes have in common whatever the coupling.
+
+    M⁻¹ v = v + (da ⊕ db) + W[block],    (a ⊕ b)(x, y) = a(x) + b(y)
+
+For every coupling Π of P and Q, Π(a ⊕ b) = P a ⊕ Q b. So the part of v that is a sum of a function of x and one of y
+is solved exactly by two systems of the size of a chain; `da` and `db` are what that adds. The rest is averaged over
+blocks of pairs (products of clusters of states), and `W` is what the coupling between blocks adds to it. Where states
+tend to stay where they are, the rest is divided by D = 1 - γ·diag(Π) as well (Jacobi).
+
+Every cluster of source states is summed by itself, in the order of its states, so nothing depends on the threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bisimetric.kernels._compile import kernel, summing_kernel
+from bisimetric.kernels.layout import Index
+
+
+@kernel
+def match(order, indptr, indices, weight, label):
+    """Join each state, in that order, with the free neighbour of the largest weight; returns how many pairs and rests.
+
+    The matrix is symmetric in its pattern. Writes label[state].
+    """
+    label[:] = -1
+    count = 0
+    for place in range(len(order)):
+        state = order[place]
+        if label[state] >= 0:
+            continue
+        label[state] = count
+        best = -1
+        for k in range(indptr[state], indptr[state + 1]):
+            if label[indices[k]] < 0 and (best < 0 or weight[k] > weight[best]):
+                best = k
+        if best >= 0:
+            label[indices[best]] = count
+        count += 1
+    return count
+
+
+@kernel
+def block_flows(first, last, modes, m, P, Q, trees, flows, stay):
+    """flows[B, B'] = mass that the trees' couplings send from block B to B', for source clusters first..last.
+
+    Writes stay[pair], what stays at the pair itself, unless that is empty.
+    """
+    cluster_x, cluster_y, q_at = modes.cluster_x, modes.cluster_y, Q.indptr
+    offset, used, target, weight = trees.offset, trees.used, trees.target, trees.weight
+    width = np.int64(len(modes.size_y))
+    staying = stay.size > 0
+    for cluster in range(first, last):
+        for place in range(modes.member_at[cluster], modes.member_at[cluster + 1]):
+            x = modes.member[place]
+            sx = P.indptr[x + 1] - P.indptr[x]
+            for y in range(m):
+                row = flows[cluster * width + cluster_y[y]]
+                pair = x * m + y
+                begin = offset[x] + y * (sx - 1) + q_at[y]
+                mine = 0.0
+                for k in range(begin, begin + np.int64(used[pair])):
+                    to = target[k]
+                    to_x = to // np.int32(m)
+                    row[cluster_x[to_x] * width + cluster_y[to - to_x * np.int32(m)]] += weight[k]
+                    if to == pair:
+                        mine += weight[k]
+                if staying:
+                    stay[pair] = mine
+
+
+@summing_kernel
+def sums(first, last, vector, modes, m, by_row, by_cluster):
+    """by_row[x] = Σ_y v(x, y) and by_cluster[X, y] = Σ_{x in X} v(x, y), for source clusters first..last."""
+    for cluster in range(first, last):
+        into = by_cluster[Index(cluster)]
+        into[:] = 0.0
+        for place in range(modes.member_at[cluster], modes.member_at[cluster + 1]):
+            x = modes.member[place]
+            here = vector[x * m : (x + 1) * m]
+            total = 0.0
+            for y in range(m):
+                total += here[y]
+                into[y] += here[y]
+            by_row[x] = total
+
+
+@kernel
+def means(modes, by_row, by_cluster, mean_x, mean_y, block):
+    """The means of a vector from its sums: over all, returned; by x and by y, less that; of blocks, less all three."""
+    n, m = len(mean_x), len(mean_y)
+    mean = 0.0
+    for x in range(n):
+        mean += by_row[x]
+    mean /= np.float64(n) * np.float64(m)
+    for x in range(n):
+        mean_x[x] = by_row[x] / m - mean
+    mean_y[:] = 0.0
+    block[:] = 0.0
+    for cluster in range(len(modes.size_x)):
+        for y in range(m):
+            mean_y[y] += by_cluster[cluster, y]
+            block[cluster, modes.cluster_y[y]] += by_cluster[cluster, y]
+    for y in range(m):
+        mean_y[y] = mean_y[y] / n - mean
+    for cluster in range(len(modes.size_x)):
+        smooth = 0.0
+        for place in range(modes.member_at[cluster], modes.member_at[cluster + 1]):
+            smooth += mean_x[modes.member[place]]
+        smooth = mean + smooth / modes.size_x[cluster]
+        for other in range(len(modes.size_y)):
+            block[cluster, other] = block[cluster, other] / (modes.size_x[cluster] * modes.size_y[other]) - smooth
+    for y in range(m):
+        share = mean_y[y] / modes.size_y[modes.cluster_y[y]]
+        for cluster in range(len(modes.size_x)):
+            block[cluster, modes.cluster_y[y]] -= share
+    return mean
+
+
+@kernel
+def combine(modes, coarse, block, added_y, added):
+    """added[X, y] = added_y(y) + (coarse · block)[X, cluster of y]."""
+    height, width = block.shape
+    flat = block.reshape(height * width)
+    spread = np.empty(width)
+    for cluster in range(height):
+        for other in range(width):
+            row = coarse[cluster * width + other]
+            total = 0.0
+            for k in range(flat.size):
+                total += row[k] * flat[k]
+            spread[other] = total
+        for y in range(len(added_y)):
+            added[cluster, y] = added_y[y] + spread[modes.cluster_y[y]]
+
+
+@kernel
+def correct(first, last, vector, out, modes, m, mean, mean_x, mean_y, added_x, added, quickness):
+    """out = M⁻¹ vector on source rows first..last; `quickness` is 1/D, or empty where that is left out."""
+    jacobi = quickness.size > 0
+    for x in range(first, last):
+        here, there = vector[x * m : (x + 1) * m], out[x * m : (x + 1) * m]
+        into = added[modes.cluster_x[x]]
+        constant = added_x[x]
+        if jacobi:
+            quick, by_source = quickness[x * m : (x + 1) * m], mean + mean_x[x]
+            for y in range(m):
+                smooth = by_source + mean_y[y]
+                there[y] = smooth + (here[y] - smooth) * quick[y] + (constant + into[y])
+        else:
+            for y in range(m):
+                there[y] = here[y] + (constant + into[y])
