@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bisimetric as bm
-from bisimetric import _krylov
+from bisimetric import _direct, _krylov
 from bisimetric._bellman import Bellman
 from bisimetric._coupling import IndependentWitness, StoredWitness, visits
 from bisimetric.errors import InvalidChain, InvalidOption, MissingStart, SolverFailed
@@ -132,8 +133,8 @@ def test_occupancy_from_one_pair_takes_few_products(side, discount):
     solution = bm.solve(bm.Problem(*chains, discount=discount))
     transposed = Counted(solution.coupling.matrix().T.tocsr())
     start = (1 - discount) * solution.coupling.law(None).ravel()
-    law = visits(transposed, start, discount, rows=chains[0].n_states)
-    assert transposed.products < 500
+    law = visits(transposed, start, discount, rows=chains[0].n_states, closed=True)
+    assert transposed.products < 900
     assert law.min() >= 0.0
     assert np.abs(start + discount * (transposed @ law) - law).sum() <= 1e-10 * (1 - discount)
 
@@ -160,22 +161,48 @@ def test_occupancy_of_a_place_that_is_reached_late(place):
     assert occupancy[0, 0] == pytest.approx((1 - discount) * solution.value[place, 0], rel=1e-6)
 
 
-@pytest.mark.parametrize("residual", [np.inf, np.nan, 1.0, 1e-3])
-def test_occupancy_where_the_linear_solver_fails(monkeypatch, residual):
-    """Nothing of what it left is believed."""
+@pytest.mark.parametrize("left", [np.inf, np.nan, 1.0, 1e-3])
+def test_occupancy_where_bicgstab_fails(monkeypatch, left):
+    """Nothing of what it left is believed, also where it claims to have converged."""
 
     def strayed(apply, b, guess, *, rows, target):
-        return _krylov.Solved(np.full(b.size, residual), residual, 1)
+        return _krylov.Solved(np.full(b.size, left), 0.0, 1)
 
     monkeypatch.setattr(_krylov, "bicgstab", strayed)
-    problem = bm.Problem(bm.environments.grid_3x3(), bm.environments.small_four_rooms("a"), discount=0.9)
-    coupling = bm.solve(problem).coupling
-    law = coupling.occupancy().ravel()
-    start = 0.1 * coupling.law(None).ravel()
-    np.testing.assert_allclose(law, start + 0.9 * (coupling.matrix().T @ law), rtol=0, atol=1e-15)
-    patient = bm.solve(bm.Problem(problem.source, problem.target, discount=0.99999)).coupling
+    for discount in (0.9, 0.99999):
+        problem = bm.Problem(bm.environments.grid_3x3(), bm.environments.small_four_rooms("a"), discount=discount)
+        coupling = bm.solve(problem).coupling
+        law = coupling.occupancy().ravel()
+        start = (1 - discount) * coupling.law(None).ravel()
+        np.testing.assert_allclose(law, start + discount * (coupling.matrix().T @ law), rtol=0, atol=1e-15)
+
+
+def test_an_occupancy_that_nothing_finds_is_refused(monkeypatch):
+    """Where the factorisation fails as well there is no answer."""
+    monkeypatch.setattr(_krylov, "bicgstab", lambda apply, b, guess, **_: _krylov.Solved(b, 0.0, 1))
+    monkeypatch.setattr(_direct.Factors, "once", lambda self, b: b)
+    coupling = bm.solve(bm.Problem(bm.environments.grid_3x3(), bm.environments.grid_3x3(), discount=0.9)).coupling
     with pytest.raises(SolverFailed, match="an occupancy is known only to"):
-        patient.occupancy()
+        coupling.occupancy()
+
+
+def cycle(n, reward):
+    """A chain that goes round in n steps."""
+    return bm.MarkovChain(np.roll(np.eye(n), 1, axis=1), reward=reward, start=0)
+
+
+@pytest.mark.parametrize("discount", [0.8, 0.95, 0.999, 0.99999, 1 - 1e-9])
+@pytest.mark.parametrize(("p", "q"), [(2, 9), (6, 18), (10, 15), (7, 6)])
+def test_occupancy_of_two_cycles(p, q, discount):
+    """The couple goes round in lcm(p, q) steps: a pair is visited at the times k, k + lcm, k + 2·lcm, …"""
+    period = math.lcm(p, q)
+    truth = np.zeros((p, q))
+    for k in range(period):
+        truth[k % p, k % q] = (1 - discount) * discount**k / -math.expm1(period * math.log(discount))
+    solution = bm.distance(cycle(p, np.arange(p)), cycle(q, np.zeros(q)), discount=discount)
+    np.testing.assert_allclose(solution.coupling.occupancy(), truth, rtol=0, atol=max(1e-12, 1e-15 / (1 - discount)))
+    low, high = solution.interval
+    assert low <= solution.explain(2).distance <= high
 
 
 # ------------------------------------------------------------------ paths

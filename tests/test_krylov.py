@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimetric._krylov import MAX_PRODUCTS, bicgstab
+from bisimetric._krylov import MAX_PRODUCTS, SLACK, bicgstab
 from tests import strategies
 
 
@@ -29,8 +29,8 @@ def test_contractions_are_solved(data, discount):
     b = np.array(data.draw(st.lists(st.floats(-1.0, 1.0), min_size=n, max_size=n)))
     solved = bicgstab(operator(matrix), b, np.zeros(n), rows=1, target=1e-10)
     true_residual = np.abs(matrix @ solved.x - b).max()
-    assert solved.residual <= 1e-10
-    assert true_residual <= 1e-9
+    assert solved.residual == pytest.approx(true_residual, rel=1e-3, abs=1e-14)
+    assert solved.residual <= SLACK * 1e-10
     assert np.abs(solved.x - np.linalg.solve(matrix, b)).max() <= true_residual / (1 - discount) + 1e-9
 
 

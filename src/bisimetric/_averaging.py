@@ -59,7 +59,7 @@ class Average:
             0, n * m, bellman.source, bellman.target, state.scalings, state.whole, state.rest, rounded, cells
         )
         start = (1.0 - bellman.discount) * bellman.start_law().ravel()
-        law = visits(self._matrix(cells.weight).T, start, bellman.discount, rows=n)
+        law = visits(self._matrix(cells.weight).T, start, bellman.discount, rows=n, closed=not bellman.stop.size)
         self.flow += np.repeat(law, np.diff(cells.indptr)) * cells.weight
         self.visited += law
         self.paid += float((law * bellman.scaled_cost().ravel()).sum())
@@ -75,8 +75,9 @@ class Average:
         visited = np.repeat(self.visited, np.diff(cells.indptr))
         np.divide(self.flow, visited, out=cells.weight, where=visited > 0)
         kernels.rounding.make_valid(0, n * m, bellman.source, bellman.target, self.visited, cells)
-        apply = _krylov.of_matrix(self._matrix(cells.weight), bellman.discount)
-        value = policy_value(bellman, apply, guess, target)
+        matrix = self._matrix(cells.weight)
+        apply = _krylov.of_matrix(matrix, bellman.discount)
+        value = policy_value(bellman, apply, lambda: matrix, guess, target)
         kernels.rounding.potentials(
             0, n * m, value, bellman.source, bellman.target, state.scalings, state.total_step, state.by_source, cells
         )

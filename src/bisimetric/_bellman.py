@@ -20,6 +20,7 @@ from scipy import sparse
 from bisimetric import _krylov, _memory, _pairs, kernels
 from bisimetric._errors import InvalidProblem
 from bisimetric._evaluation import Evaluation
+from bisimetric._linear import Ladder, storable
 from bisimetric._parallel import for_each_block
 from bisimetric._problem import Problem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, offsets
@@ -30,6 +31,7 @@ WORTH_A_START = 0.25  # share of pairs to be solved from which a start over all 
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
 PAIR_VECTORS = 9  # arrays of doubles, one entry per pair that is solved, that an exact solve holds at its peak
 STATE_VECTORS = 3  # the same, over all pairs of states
+MOST_PRODUCT_ENTRIES = 2**24  # of P ⊗ Q, for a direct solve
 NEVER = np.zeros((0, 0), np.bool_)  # a mask of stops that stands for none
 
 
@@ -245,27 +247,47 @@ class Bellman:
         half = 0.5 * value.diagonal()
         return self.consistent(np.maximum(value - half - half[:, None], 0.0))
 
-    def independent_value(self, accuracy: float) -> Floats:
-        """The value of the independent coupling, V = c + γ P V Qᵀ, to `accuracy` of the largest cost."""
+    def independent_value(self, accuracy: float, *, surely: bool = False) -> Floats:
+        """The value of the independent coupling, V = c + γ P V Qᵀ, to `accuracy` of the largest cost.
+
+        Only where it is asked for `surely` does a failure of BiCGSTAB lead to more than the cost itself.
+        """
         n, m = self.shape
         rows = self.source, self.target
         cost = self.scaled_cost().ravel()
         multiplications = m * len(self.source.data) + n * len(self.target.data)
-        if multiplications <= _krylov.ONE_CALL:
+
+        def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
+            kernels.evaluation.apply_independent(i, j, vector, out, other, self.discount, self.stop, *rows, sums)
+
+        apply = _krylov.by_rows(work, n, multiplications)
+
+        def first() -> _krylov.Solved:
+            if multiplications > _krylov.ONE_CALL:
+                return _krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
             system = self.discount, self.stop, *rows, np.empty((n, 2))
             cycle = kernels.krylov.cycle_independent
-            solved = _krylov.with_restarts(
-                lambda x, goal, budget: cycle(system, cost, x, goal, budget), cost.copy(), accuracy
+            return _krylov.with_restarts(
+                lambda x, goal, left: cycle(system, cost, x, goal, left), cost.copy(), accuracy
             )
+
+        if surely:
+            solved = Ladder().solve(first, self._independent_matrix, apply, cost, self.discount, accuracy)
         else:
-
-            def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
-                kernels.evaluation.apply_independent(i, j, vector, out, other, self.discount, self.stop, *rows, sums)
-
-            apply = _krylov.by_rows(work, n, multiplications)
-            solved = _krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
-        start = solved.x if solved.residual < math.inf else cost
+            solved = first()
+        start = solved.x if solved.residual <= self.largest_cost else cost
         return start.reshape(n, m)
+
+    def _independent_matrix(self) -> sparse.csr_array | None:
+        """P ⊗ Q, if that is not too large to be stored; for operators that never stop."""
+        entries = len(self.source.data) * len(self.target.data)
+        if entries > MOST_PRODUCT_ENTRIES or not storable(entries, self.cost.size):
+            return None
+        P, Q = (
+            sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(size, size))
+            for rows, size in zip((self.source, self.target), self.shape, strict=True)
+        )
+        return sparse.csr_array(sparse.kron(P, Q, format="csr"))
 
     def read_trees(self, value: Floats, trees: Trees, first: int, last: int) -> Cells:
         """Couplings and potentials that the trees stand for, on the pairs number first..last."""

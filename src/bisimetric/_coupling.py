@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric import _krylov, _memory
+from bisimetric import _direct, _krylov, _memory
 from bisimetric._bellman import Bellman
 from bisimetric._chain import state_index
 from bisimetric._errors import InvalidOption, SolverFailed
@@ -24,11 +24,10 @@ from bisimetric._stochastic import ROW_SUM_TOL, UNIT_ROUNDOFF, Floats, offsets, 
 from bisimetric.kernels.layout import Cells, Trees
 
 OCCUPANCY_TOL = 1e-14  # residual of an occupancy, relative to the largest entry of the right-hand side
-SETTLED = 32 * UNIT_ROUNDOFF  # change of an occupancy, which sums to 1, that is rounding
 CELLS_AT_ONCE = 2**22  # of couplings that are read in one block
-SWEEPS = 60  # plain ones, before and after BiCGSTAB
-ROUNDS = 8  # of BiCGSTAB and sweeps
-UNCERTAIN = 1e-9  # error in the 1-norm above which an occupancy is none
+SWEEPS = 60  # plain ones, before BiCGSTAB
+UNCERTAIN = 1e-9  # fail above this error of an occupancy, in the 1-norm
+ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
 
 
 class Witness(Protocol):
@@ -163,14 +162,15 @@ class Coupling:
     def occupancy(self, start: object = None) -> Floats:
         """Discounted share of time that the coupled chains spend at each pair, [n, m]; sums to 1 if nothing stops.
 
-        `start` is a pair of states or a joint law [n, m]; by default the chains' own starts. Digits are lost close to
-        discount 1: errors of 1e-8 in total have been seen at 0.99999. SolverFailed where no answer is found.
+        `start` is a pair of states or a joint law [n, m]; by default the chains' own starts. Errors add up to 1e-9 at
+        most, or to what rounding does close to discount 1 (7e-15/(1 - discount)); else SolverFailed is raised.
         """
         n, m = self.problem.shape
         discount = self.problem.discount
         transposed = self.matrix().T.tocsr()
         b = (1.0 - discount) * self.law(start).ravel()
-        return visits(transposed, b, discount, rows=n).reshape(n, m)
+        closed = self.problem.stop is None
+        return visits(transposed, b, discount, rows=n, closed=closed).reshape(n, m)
 
     def simulate(self, steps: int, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:
         """A path of the coupled chains, [steps + 1, 2]; it ends early at a stopped pair. Same seed, same path."""
@@ -251,40 +251,43 @@ def pair_indices(problem: Problem, pair: object) -> tuple[int, int]:
     )
 
 
-def visits(transposed: Any, b: Floats, discount: float, *, rows: int) -> Floats:
-    """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form.
+def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool) -> Floats:
+    """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form, `closed` says that Π loses no mass.
 
-    Plain sweeps keep everything positive; BiCGSTAB does the most between two runs of them. Started from a single pair
-    it strays, from a law that sweeps have spread it rarely does, and then it starts again from where more of them end.
+    From a single pair BiCGSTAB often diverges, so sweeps spread the law first. What it finds counts by its own
+    residual, in the 1-norm; where that is too large a factorisation solves the system.
     """
+    mass = float(b.sum()) / (1.0 - discount)
+    certain = max(UNCERTAIN, ROUNDING / (1.0 - discount))
     apply = _krylov.of_matrix(transposed, discount)
     target = OCCUPANCY_TOL * float(b.max())
-    found, change = _swept(transposed, b, discount, b, SWEEPS)
-    for attempt in range(ROUNDS):
-        solved = _krylov.bicgstab(apply, b, found.copy(), rows=rows, target=target)
-        if solved.residual < np.inf:
-            better, left = _swept(transposed, b, discount, np.maximum(solved.x, 0.0), SWEEPS)
-            if solved.residual <= target:
-                return better
-            if left < change:
-                found, change = better, left
-                continue
-        found, change = _swept(transposed, b, discount, found, SWEEPS << attempt)
-    if not change <= max(UNCERTAIN * (1.0 - discount), SETTLED):
-        error = change / (1.0 - discount)
-        raise SolverFailed(f"an occupancy is known only to {error:.1g} after many sweeps; choose a smaller discount")
-    return found
+
+    def by_bicgstab() -> Floats:
+        spread = _swept(transposed, b, discount, b, SWEEPS)
+        return _krylov.bicgstab(apply, b, spread, rows=rows, target=target).x
+
+    def by_factors() -> Floats:
+        return _direct.Factors(sparse.csr_array(transposed), discount).solve(b, target)[0]
+
+    error = np.inf
+    for method in (by_bicgstab, by_factors):
+        law = method()
+        if not np.isfinite(law).all():
+            continue
+        law = _swept(transposed, b, discount, np.maximum(law, 0.0), 1)
+        if closed and law.sum() > 0:
+            law *= mass / law.sum()
+        error = float(np.abs(b + discount * (transposed @ law) - law).sum()) / (1.0 - discount)
+        if error <= certain * mass:
+            return law
+    raise SolverFailed(f"an occupancy is known only to {error:.1g} in total; choose a smaller discount")
 
 
-def _swept(transposed: Any, b: Floats, discount: float, law: Floats, times: int) -> tuple[Floats, float]:
-    """ν = b + γΠᵀν so many times or until it settles, with the last change in the 1-norm."""
-    change = np.inf
+def _swept(transposed: Any, b: Floats, discount: float, law: Floats, times: int) -> Floats:
+    """ν = b + γΠᵀν so many times."""
     for _ in range(times):
-        before, law = law, b + discount * (transposed @ law)
-        change = float(np.abs(law - before).sum())
-        if change <= SETTLED:
-            break
-    return law, change
+        law = b + discount * (transposed @ law)
+    return law
 
 
 def successors(cells: Cells, P: Any, Q: Any, first: int = 0) -> npt.NDArray[np.int64]:

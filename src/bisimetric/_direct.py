@@ -25,7 +25,7 @@ FITS_ALWAYS = 2_500  # states of a component whose factors fit even if they are 
 MOST_FILL = 4 * 10**7  # entries of the factors, by a bound from their envelope
 DENSE_FROM = 0.05  # share of nonzeros from which factors are dense
 DENSE_UP_TO = 5_000  # states
-GMRES_RESTART, GMRES_CYCLES = 60, 60
+GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 3000, 60, 2 * 10**7  # in all; between restarts; stored vectors' entries
 REFINEMENTS = 4
 
 Solve = Callable[[Floats], Floats]
@@ -64,7 +64,9 @@ class Factors:
             if (here := single[runs == k]).size:
                 self._stages.append(_Stage(here, matrix, None))
             if k < len(several):
-                self._factorise(together[levels_together == several[k]], int(members[level[:count] == several[k]].max()))
+                self._factorise(
+                    together[levels_together == several[k]], int(members[level[:count] == several[k]].max())
+                )
 
     def _factorise(self, states: npt.NDArray[np.int64], largest: int) -> None:
         rows = self._matrix[states]
@@ -104,7 +106,8 @@ class Factors:
 
     def residual(self, b: Floats, x: Floats) -> Floats:
         """b - (I - γΠ) x."""
-        return b - x + self._discount * (self._matrix @ x)
+        left: Floats = b - x + self._discount * (self._matrix @ x)
+        return left
 
 
 def bytes_needed(entries: int, size: int) -> int:
@@ -129,7 +132,8 @@ def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
         )
     except (RuntimeError, MemoryError):  # singular in floating point, or too large after all
         return None
-    return factors.solve
+    solve: Solve = factors.solve
+    return solve
 
 
 def _envelope(system: sparse.csc_matrix) -> int:
@@ -147,10 +151,12 @@ def _envelope(system: sparse.csc_matrix) -> int:
 def _by_gmres(system: Any) -> Solve:
     """GMRES with many products, down to what rounding allows or the products are used up."""
     diagonal = system.diagonal()
+    restart = min(GMRES_RESTART, max(10, GMRES_NUMBERS // len(diagonal)))
 
     def solve(b: Floats) -> Floats:
         x: Floats = linalg.gmres(
-            system, b, x0=b / diagonal, rtol=16 * UNIT_ROUNDOFF, restart=GMRES_RESTART, maxiter=GMRES_CYCLES,
+            system, b, x0=b / diagonal, rtol=16 * UNIT_ROUNDOFF, restart=restart,
+            maxiter=GMRES_PRODUCTS // restart,
             M=sparse.diags_array(1.0 / diagonal),
         )[0]  # fmt: skip
         return x

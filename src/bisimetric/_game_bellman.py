@@ -9,7 +9,7 @@ A cost that no distance reaches cannot decide anything in the lax game, so costs
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy import sparse
 from bisimetric import _memory
 from bisimetric._bellman import Bellman, as_rows, power_of_two
 from bisimetric._game import Game
+from bisimetric._linear import Ladder
 from bisimetric._mdp import MDP
 from bisimetric._meeting import Ints, MatchedActions, Rule, SameActions, counted
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, offsets
@@ -62,7 +63,7 @@ class Answered(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameBellman:
-    """Blocks of transports and the rule that makes one number per pair of states of them; stateless."""
+    """Blocks of transports and the rule that makes one number per pair of states of them."""
 
     blocks: tuple[Bellman, ...]
     rule: Rule
@@ -70,6 +71,7 @@ class GameBellman:
     scale: float
     discount: float
     rows: float  # half of what a source and a target row have moved from those given, at most
+    ladder: Ladder = field(default_factory=Ladder, repr=False)  # for evaluations
 
     @classmethod
     def of(cls, game: Game) -> GameBellman:

@@ -4,9 +4,9 @@
     2. structure and sparse factorisations           periodic, deterministic, long-memory models (`_direct`)
     3. GMRES with many products                      where Π is too large to be stored, or its factors are
 
-The matrix is regular for every γ < 1, so the second rung fails only by its size. A result counts by its *true* residual,
-which every rung computes anew from x; it is within the target, or as small as rounding leaves it, or the caller is
-told.
+The matrix is regular for every γ < 1, so the second rung fails only by its size. A result counts by its *true*
+residual, which every rung computes anew from x: it is within the target, or as small as rounding leaves it, or the
+caller sees that it is not.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from scipy.sparse import linalg
 
 from bisimetric import _direct, _krylov, _memory
 from bisimetric._krylov import SLACK, Operator, Solved
-from bisimetric._stochastic import Floats
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 
+ROUNDING = 32 * UNIT_ROUNDOFF  # residual, relative to the solution, that may be rounding
 GMRES_RESTART, GMRES_CYCLES = 40, 50
 
 Matrix = Callable[[], sparse.csr_array | None]  # Π, or None where it takes too much memory
@@ -38,7 +39,7 @@ class Ladder:
     ) -> Solved:
         """(I - γΠ) x = b by the `first` method if it succeeds, else by the others; the best result if none does."""
         best = Solved(np.zeros(b.size), np.inf, 0) if self._climbed else first()
-        if best.residual <= SLACK * target:
+        if best.residual <= max(SLACK * target, ROUNDING * float(np.abs(best.x).max())):
             return best
         stored = matrix()
         if stored is not None:
@@ -49,15 +50,16 @@ class Ladder:
         self._climbed = stored is not None and found.residual < 0.5 * best.residual
         return found if found.residual < best.residual else best
 
+    def solve_stored(
+        self, matrix: Any, b: Floats, guess: Floats, discount: float, target: float, *, rows: int = 1
+    ) -> Solved:
+        """The same for a matrix in any sparse form; `rows` parts of the vectors may be worked on at once."""
+        apply = _krylov.of_matrix(matrix, discount)
 
-def solve_stored(matrix: Any, b: Floats, guess: Floats, discount: float, target: float, *, rows: int) -> Solved:
-    """The same for a matrix in any sparse form."""
-    apply = _krylov.of_matrix(matrix, discount)
+        def first() -> Solved:
+            return _krylov.bicgstab(apply, b, guess.copy(), rows=rows, target=target)
 
-    def first() -> Solved:
-        return _krylov.bicgstab(apply, b, guess.copy(), rows=rows, target=target)
-
-    return Ladder().solve(first, lambda: sparse.csr_array(matrix), apply, b, discount, target)
+        return self.solve(first, lambda: sparse.csr_array(matrix), apply, b, discount, target)
 
 
 def storable(entries: int, size: int) -> bool:

@@ -43,7 +43,14 @@ class Preconditioner:
         stays = [_most_staying(rows) for rows in (bellman.source, bellman.target)]
         self.quickness = np.empty(n * m if min(stays) > SLUGGISH else 0, np.float32)
         shape = len(size_x), len(size_y)
-        self.work = (np.empty(n), np.empty((shape[0], m)), np.empty(n), np.empty(m), np.empty(shape), np.empty((shape[0], m)))
+        self.work = (
+            np.empty(n),
+            np.empty((shape[0], m)),
+            np.empty(n),
+            np.empty(m),
+            np.empty(shape),
+            np.empty((shape[0], m)),
+        )
 
     def adapt(self, trees: Trees) -> None:
         """Know the policy of these trees."""

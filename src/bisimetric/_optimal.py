@@ -2,8 +2,8 @@
 
     V(s) = max_a [ r(s, a) + γ <P(s, a), V> ]
 
-Policy iteration: choose the best action against V, then evaluate that policy with V + d, (I - γP_π) d = T V - V (by
-BiCGSTAB); where that fails to shrink the gap, take the sweep's own step V = T V instead, shifted to the middle of
+Policy iteration: choose the best action against V, then evaluate that policy with V + d, (I - γP_π) d = T V - V
+(`_linear`); where that fails to shrink the gap, take the sweep's own step V = T V instead, shifted to the middle of
 its bounds, which always contracts by γ. So it ends. With R = T V - V and π the policy that is best against V
 (MacQueen 1966),
 
@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse import linalg
 
 from bisimetric._errors import InvalidProblem
+from bisimetric._linear import Ladder
 from bisimetric._mdp import MDP
 from bisimetric._problem import checked_discount
 from bisimetric._rounding import SUBNORMAL_BELOW, Errors, widening
@@ -109,12 +109,8 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
 
 
 def _evaluated(moves: sparse.csr_array, residual: Floats, start: Floats, gamma: float) -> Floats:
-    """d with (I - γP) d = residual, roughly; not finite where the method breaks down."""
-    size = len(residual)
-    system = linalg.LinearOperator((size, size), matvec=lambda d: d - gamma * (moves @ d), dtype=np.float64)
-    with np.errstate(all="ignore"):
-        d: Floats = linalg.bicgstab(system, residual, x0=start, rtol=EVALUATION, maxiter=800)[0]
-    return d
+    """d with (I - γP) d = residual, roughly."""
+    return Ladder().solve_stored(moves, residual, start, gamma, EVALUATION * float(np.abs(residual).max())).x
 
 
 def _sweep(

@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 from scipy import sparse
 
-from bisimetric import _krylov, _memory, kernels
+from bisimetric import _krylov, _linear, _memory, kernels
 from bisimetric._bellman import SERIAL_BELOW, Bellman
 from bisimetric._coupling import pair_cells, successors
 from bisimetric._parallel import for_each_block
@@ -33,6 +33,7 @@ DENSE_PAIRS = 64  # pairs from which it does
 DENSE_BLOCK = 2**14  # scalings that a half projection of full supports works on at a time, in two arrays
 ROUNDING_BLOCK = 2**12  # the same for rounding, in a dozen arrays
 STORED = 2**18  # cells of all pairs up to which an evaluation stores the couplings, instead of making them every time
+STORED_IN_NEED = 2**24  # the same where BiCGSTAB has failed
 FINAL_ACCURACY = 1e-12  # residual of a solver's last evaluation, relative to the largest cost
 PASSING_ACCURACY = 1e-4  # the same for a look on the way
 LARGEST_EXPONENT = 1e290  # that a solver may come to
@@ -149,8 +150,11 @@ class Factored:
         """The value of the rounded couplings, V = c + γΠV, up to a residual of `target`."""
         self._weights = None  # memory for the vectors of the linear solver
         discount = self.bellman.discount
-        apply = _krylov.of_matrix(self._matrix(), discount) if self._cells <= STORED else self._apply
-        return policy_value(self.bellman, apply, guess, target)
+        if self._cells <= STORED:
+            matrix = self._matrix()
+            return policy_value(self.bellman, _krylov.of_matrix(matrix, discount), lambda: matrix, guess, target)
+        storable = self._cells <= STORED_IN_NEED and _linear.storable(self._cells, guess.size)
+        return policy_value(self.bellman, self._apply, self._matrix if storable else _nothing, guess, target)
 
     def rounded(self, first: int, last: int) -> Cells:
         """The rounded couplings of the pairs first..last (flat), with room for potentials."""
@@ -350,11 +354,22 @@ def _uniform_scaling(rows: Rows) -> Floats:
     return scaling
 
 
-def policy_value(bellman: Bellman, apply: _krylov.Operator, guess: Floats, target: float) -> Floats:
+def _nothing() -> None:
+    """The matrix of couplings that are too many to be stored."""
+
+
+def policy_value(
+    bellman: Bellman, apply: _krylov.Operator, matrix: _linear.Matrix, guess: Floats, target: float
+) -> Floats:
     """V with apply(V) = c up to a residual of `target`, cut to the range of distances; the guess if all fails."""
     cost = bellman.scaled_cost().ravel()
     floor = 8 * UNIT_ROUNDOFF * bellman.largest_value()  # of a residual: less is rounding
-    solved = _krylov.bicgstab(apply, cost, guess.ravel().copy(), rows=bellman.shape[0], target=max(target, floor))
+    target = max(target, floor)
+
+    def first() -> _krylov.Solved:
+        return _krylov.bicgstab(apply, cost, guess.ravel().copy(), rows=bellman.shape[0], target=target)
+
+    solved = _linear.Ladder().solve(first, matrix, apply, cost, bellman.discount, target)
     value = solved.x.reshape(bellman.shape) if solved.residual <= float(cost.max()) else guess
     return np.clip(value, 0.0, bellman.largest_value())
 

@@ -27,7 +27,7 @@ from bisimetric._solution import Solution, Status, Step
 from bisimetric._stochastic import Floats, real_array
 from bisimetric._task import AnyAnswer, ChainTask, GameTask, Task
 from bisimetric.solvers import GameIteration, Iterate, PolicyIteration, Solver
-from bisimetric.solvers.base import PROGRESS
+from bisimetric.solvers.base import NOISE, PROGRESS
 
 REMEDIES = {  # for a missed tolerance
     Status.STEP_LIMIT: "raise max_steps",
@@ -149,13 +149,13 @@ class _Run(Generic[AnyAnswer]):
             if iterate.finished:
                 return Status.COMPLETED
             best, idle = (iterate.gap, 0) if iterate.gap < PROGRESS * best else (best, idle + 1)
-            if idle >= patience and patience:
+            if idle >= patience and patience and self._is_rounding(iterate):
                 return Status.STALLED
             if len(self._history) >= self._options.max_steps:
                 return Status.STEP_LIMIT
             self._certificate = None  # a step changes trees in place, and may be interrupted
             after = solver.step(bellman, iterate)
-            if after is iterate:  # the solver has nothing more to do
+            if after is iterate:  # the solver has nothing more to do: rounding is all that is left
                 return Status.STALLED
             iterate = self._accept(after)
 
@@ -195,6 +195,11 @@ class _Run(Generic[AnyAnswer]):
         iterate = replace(iterate, gap=certificate.gap * self._task.bellman.scale)
         self._iterate, self._certificate = iterate, certificate
         return iterate
+
+    def _is_rounding(self, iterate: Iterate) -> bool:
+        """Whether the gap is no larger than rounding may make it."""
+        discount = self._task.bellman.discount
+        return iterate.gap * (1.0 - discount) <= NOISE * discount * iterate.largest
 
     def _is_solved(self, iterate: Iterate) -> bool:
         """Whether the checker finds the gap within the tolerance; it is asked when the solver thinks so."""

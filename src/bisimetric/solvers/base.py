@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from bisimetric._stochastic import Floats
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 
 PATIENCE = 12  # steps without progress before a solve has stalled, for solvers that converge fast
+NOISE = 1024 * UNIT_ROUNDOFF  # span of a residual, relative to the largest value, that may be rounding
 PROGRESS = 0.9  # of the best gap: anything less is progress
 
 
@@ -88,5 +89,5 @@ class Solver(Generic[State]):
         return iterate
 
     def patience(self, discount: float) -> int:
-        """Steps without progress before the loop says STALLED; 0 for an approximate solver, which never does."""
+        """Steps without progress after which a gap that may be rounding is: STALLED. 0 for an approximate solver."""
         return PATIENCE

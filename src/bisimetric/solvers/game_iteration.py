@@ -8,7 +8,7 @@
     evaluate    V_{k+1} = the value when that player sticks to them                (a decision process for the other)
 
 The evaluation is policy iteration itself: the best moves against V, then V + d with (I - γΠ) d = the best gains
-(BiCGSTAB), until the gains are equal up to a fraction `accuracy` of the least that a sweep has shown so far. It needs
+(`_linear`), until the gains are equal up to a fraction `accuracy` of the least that a sweep has shown so far. It needs
 no transport.
 
 Switching both players at once instead, Newton's method on a function that is neither convex nor concave, can cycle.
@@ -27,12 +27,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from bisimetric import _krylov
 from bisimetric._game_bellman import GameBellman, GameSweep
 from bisimetric._game_certificate import GameWitness
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric.kernels.layout import Trees
-from bisimetric.solvers.base import Iterate, Solver
+from bisimetric.solvers.base import NOISE, Iterate, Solver
 
 ACCURACY = 0.01  # of an evaluation: the span of the gains that it ends with, as a fraction of the least so far
 FINEST_ACCURACY = 1e-6
@@ -42,7 +41,6 @@ MOST_ROUNDS = 50  # of an evaluation
 FAIR_CUT = 0.9  # of the gap in one step; anything less counts as a failure
 PATIENCE = 3  # failures in a row before evaluation becomes ten times more accurate
 ROUNDING = 4 * UNIT_ROUNDOFF  # gain, relative to the largest value, below which nothing is to be had
-NOISE = 1024 * UNIT_ROUNDOFF  # span of a residual, relative to the largest value, that may be rounding
 STEPS_WITHOUT_PROGRESS = (
     200  # before the loop says STALLED; at high discounts the gap may rise for long before it falls
 )
@@ -113,9 +111,10 @@ def _evaluated(iterate: GameIterate, accuracy: float) -> Floats:
         choice = np.where(better, game.first_best(best), choice)
         moves, gain = game.moves[choice], game.residual[choice]
 
-        apply = _krylov.of_matrix(moves, bellman.discount)
         middle = gain + 0.5 * sum(bellman.onward(gain))
-        solved = _krylov.bicgstab(apply, gain, middle.copy(), rows=bellman.shape[0], target=LINEAR * enough)
+        solved = bellman.ladder.solve_stored(
+            moves, gain, middle, bellman.discount, LINEAR * enough, rows=bellman.shape[0]
+        )
         step = solved.x if solved.residual <= float(np.abs(gain).max()) else middle
         change += step
         game = game.after(step)
