@@ -180,7 +180,7 @@ def test_occupancy_where_bicgstab_fails(monkeypatch, left):
 def test_an_occupancy_that_nothing_finds_is_refused(monkeypatch):
     """Where the factorisation fails as well there is no answer."""
     monkeypatch.setattr(_krylov, "bicgstab", lambda apply, b, guess, **_: _krylov.Solved(b, 0.0, 1))
-    monkeypatch.setattr(_direct.Factors, "once", lambda self, b: b)
+    monkeypatch.setattr(_direct.Factors, "once", lambda self, b, target: b)
     coupling = bm.solve(bm.Problem(bm.environments.grid_3x3(), bm.environments.grid_3x3(), discount=0.9)).coupling
     with pytest.raises(SolverFailed, match="an occupancy is known only to"):
         coupling.occupancy()

@@ -19,16 +19,17 @@ from scipy import sparse
 from scipy.sparse import csgraph, linalg
 
 from bisimetric import _memory, kernels
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric._stochastic import Floats
 
 FITS_ALWAYS = 2_500  # states of a component whose factors fit even if they are dense
-MOST_FILL = 4 * 10**7  # entries of the factors, by a bound from their envelope
+WIDEST = 1_000  # mean bandwidth of a larger component in a good ordering: the size of dense parts in its factors
+FILL_PER_STATE = 300  # entries of the factors of a large component of that kind, at most
 DENSE_FROM = 0.05  # share of nonzeros from which factors are dense
 DENSE_UP_TO = 5_000  # states
 GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 3000, 60, 2 * 10**7  # in all; between restarts; stored vectors' entries
 REFINEMENTS = 4
 
-Solve = Callable[[Floats], Floats]
+Solve = Callable[[Floats, float], Floats]  # the second number is a residual that will do
 
 
 class _Stage(NamedTuple):
@@ -78,25 +79,25 @@ class Factors:
             solve = _by_gmres(system)
         self._stages.append(_Stage(states, rows, solve))
 
-    def once(self, b: Floats) -> Floats:
+    def once(self, b: Floats, target: float) -> Floats:
         """x with (I - γΠ) x = b, as good as one pass makes it."""
         x = np.zeros(b.size)
         for states, rows, solve in self._stages:
             if solve is None:
                 kernels.components.substitute(states, rows.indptr, rows.indices, rows.data, self._discount, b, x)
             else:
-                x[states] = solve(b[states] + self._discount * (rows @ x))
+                x[states] = solve(b[states] + self._discount * (rows @ x), target)
         return x
 
     def solve(self, b: Floats, target: float) -> tuple[Floats, float]:
         """x with its true residual, refined until that is within `target` or does not get smaller."""
-        x = self.once(b)
+        x = self.once(b, target)
         left = self.residual(b, x)
         largest = float(np.abs(left).max())
         for _ in range(REFINEMENTS):
             if largest <= target or not np.isfinite(largest):
                 break
-            better = x + self.once(left)
+            better = x + self.once(left, target)
             left_then = self.residual(b, better)
             largest_then = float(np.abs(left_then).max())
             if not largest_then < largest:
@@ -120,9 +121,10 @@ def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
     size = system.shape[0]
     if size <= DENSE_UP_TO and system.nnz > DENSE_FROM * size * size:
         factors = dense_linalg.lu_factor(system.toarray())
-        return lambda b: dense_linalg.lu_solve(factors, b)
-    fill = size * largest if largest <= FITS_ALWAYS else _envelope(system)
-    if fill > MOST_FILL or not _memory.fits(32 * fill):
+        return lambda b, _: dense_linalg.lu_solve(factors, b)
+    if largest > FITS_ALWAYS and _bandwidth(system) > WIDEST:
+        return None
+    if not _memory.fits(16 * size * min(largest, FILL_PER_STATE)):
         return None
     try:
         # Diagonal pivots: the diagonal outweighs its row (or column), so growth is bounded; and the pattern of fill is
@@ -132,31 +134,27 @@ def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
         )
     except (RuntimeError, MemoryError):  # singular in floating point, or too large after all
         return None
-    solve: Solve = factors.solve
-    return solve
+    return lambda b, _: factors.solve(b)
 
 
-def _envelope(system: sparse.csc_matrix) -> int:
-    """Entries of the factors in an ordering of small bandwidth; the one that is used does not have many more."""
+def _bandwidth(system: sparse.csc_matrix) -> float:
+    """The mean distance from the diagonal to the first entry of a row, in an ordering that keeps it small."""
     pattern = sparse.csr_matrix(system + system.T)
     order = csgraph.reverse_cuthill_mckee(pattern, symmetric_mode=True)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    entries = pattern.tocoo()
-    lowest = np.arange(len(order))
-    np.minimum.at(lowest, place[entries.row], place[entries.col])
-    return int(2 * (np.arange(len(order)) - lowest).sum())
+    first = np.minimum.reduceat(place[pattern.indices], pattern.indptr[:-1])  # no row is empty
+    return float((place - first).mean())
 
 
 def _by_gmres(system: Any) -> Solve:
-    """GMRES with many products, down to what rounding allows or the products are used up."""
+    """GMRES with many products."""
     diagonal = system.diagonal()
     restart = min(GMRES_RESTART, max(10, GMRES_NUMBERS // len(diagonal)))
 
-    def solve(b: Floats) -> Floats:
+    def solve(b: Floats, target: float) -> Floats:
         x: Floats = linalg.gmres(
-            system, b, x0=b / diagonal, rtol=16 * UNIT_ROUNDOFF, restart=restart,
-            maxiter=GMRES_PRODUCTS // restart,
+            system, b, x0=b / diagonal, rtol=0.0, atol=target, restart=restart, maxiter=GMRES_PRODUCTS // restart,
             M=sparse.diags_array(1.0 / diagonal),
         )[0]  # fmt: skip
         return x

@@ -23,32 +23,48 @@ from bisimetric._krylov import SLACK, Operator, Solved
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 
 ROUNDING = 32 * UNIT_ROUNDOFF  # residual, relative to the solution, that may be rounding
+FEW_PRODUCTS = 30  # with the factors of an earlier system
 GMRES_RESTART, GMRES_CYCLES = 40, 50
 
 Matrix = Callable[[], sparse.csr_array | None]  # Π, or None where it takes too much memory
 
 
 class Ladder:
-    """Solves the systems of one run, and remembers that BiCGSTAB was of no use."""
+    """Solves the systems of one run, and remembers what helped.
+
+    Once BiCGSTAB has failed, the factors of an earlier system precondition it: the next policies differ little. They
+    are made anew when that takes too many products.
+    """
 
     def __init__(self) -> None:
-        self._climbed = False
+        self._factors: _direct.Factors | None = None
 
     def solve(
         self, first: Callable[[], Solved], matrix: Matrix, apply: Operator, b: Floats, discount: float, target: float
     ) -> Solved:
         """(I - γΠ) x = b by the `first` method if it succeeds, else by the others; the best result if none does."""
-        best = Solved(np.zeros(b.size), np.inf, 0) if self._climbed else first()
+        best = first() if self._factors is None else self._with_factors(self._factors, apply, b, target)
         if best.residual <= max(SLACK * target, ROUNDING * float(np.abs(best.x).max())):
             return best
+        self._factors = None  # room for the next ones
         stored = matrix()
-        if stored is not None:
-            x, residual = _direct.Factors(stored, discount).solve(b, target)
-            found = Solved(x, residual, best.products)
-        else:
+        if stored is None:
             found = _gmres(apply, b, best, target)
-        self._climbed = stored is not None and found.residual < 0.5 * best.residual
+        else:
+            factors = _direct.Factors(stored, discount)
+            x, residual = factors.solve(b, target)
+            found = Solved(x, residual, best.products)
+            self._factors = factors if factors.exact else None
         return found if found.residual < best.residual else best
+
+    def _with_factors(self, factors: _direct.Factors, apply: Operator, b: Floats, target: float) -> Solved:
+        """BiCGSTAB for A M⁻¹ u = b, x = M⁻¹ u, with the factors of an earlier A as M."""
+
+        def product(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+            return apply(factors.once(vector, target), out, other)
+
+        solved = _krylov.bicgstab(product, b, b.copy(), rows=1, target=target, budget=FEW_PRODUCTS)
+        return solved._replace(x=factors.once(solved.x, target))
 
     def solve_stored(
         self, matrix: Any, b: Floats, guess: Floats, discount: float, target: float, *, rows: int = 1

@@ -198,7 +198,7 @@ class _Run(Generic[AnyAnswer]):
 
     def _is_rounding(self, iterate: Iterate) -> bool:
         """Whether the gap is no larger than rounding may make it."""
-        discount = self._task.bellman.discount
+        discount: float = self._task.bellman.discount
         return iterate.gap * (1.0 - discount) <= NOISE * discount * iterate.largest
 
     def _is_solved(self, iterate: Iterate) -> bool:
