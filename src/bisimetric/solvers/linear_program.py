@@ -40,6 +40,7 @@ from bisimetric._background import aside
 from bisimetric._bellman import Bellman
 from bisimetric._coupling import IndependentWitness, StoredWitness, TreeWitness, successors
 from bisimetric._errors import InvalidOption, SolverFailed
+from bisimetric._options import is_positive
 from bisimetric._stochastic import Floats, offsets
 from bisimetric.kernels.layout import Cells
 from bisimetric.solvers.base import Iterate, Solver
@@ -48,9 +49,9 @@ METHODS = ("ipm", "simplex", "choose")
 TIGHT = 1e-10  # feasibility tolerance: the smallest that HiGHS takes, absolute
 LOOSE = 1e-7  # HiGHS' own default, for programs that it can't solve to the tight one
 SMALLEST_ENTRY = 1e-12  # of the matrix; the lowest that HiGHS takes, its default 1e-9 drops probabilities
-PIVOTS_PER_ROW = 200  # and column: a simplex that needs more is cycling
-INTERIOR_STEPS = 500  # of an interior point method; it needs some 20, or loops
-SECONDS, SECONDS_PER_VARIABLE = 10.0, 0.01  # default time limit
+PIVOTS_PER_ROW = 30  # and column: limit of a simplex; it needs 1 to 3, or cycles
+INTERIOR_STEPS = 500  # limit of an interior point method; it needs about 30, or loops
+SECONDS, SECONDS_PER_SQUARE = 10.0, 5e-6  # default time limit; a simplex needs about 1e-7 times variables²
 BYTES_PER_VARIABLE = 400  # seen for HiGHS, simplex and interior point alike
 
 
@@ -67,8 +68,9 @@ class ProgramIterate(Iterate):
 class LinearProgram(Solver[ProgramIterate]):
     """Exact; one linear program over occupancy couplings (Theorem 1), for small problems.
 
-    `initial` of `solve` is not used: the program has no place for a guess. If HiGHS finds no optimum within its limits
-    by `method`, the simplex method is tried, then SolverFailed is raised.
+    `initial` of `solve` is checked but not used: the program starts from nothing, and the answer is the same without.
+    If HiGHS finds no optimum by `method` within its limits, it tries the simplex method; if that finds none either, the
+    solve raises SolverFailed.
     """
 
     name: ClassVar[str] = "linear-program"
@@ -77,20 +79,20 @@ class LinearProgram(Solver[ProgramIterate]):
     uses_initial: ClassVar[bool] = False
 
     method: str = "ipm"  # of HiGHS: interior point with crossover, simplex, or HiGHS may choose
-    time_limit: float | None = None  # seconds for HiGHS in all; None is 10 and one more per 100 variables
+    time_limit: float | None = None  # seconds for HiGHS in all; None is 10 plus 5 (variables / 1000)²
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise InvalidOption(f"method is {self.method!r}, expected one of {', '.join(METHODS)}")
-        if self.time_limit is not None and not (
-            isinstance(self.time_limit, (int, float)) and not isinstance(self.time_limit, bool) and self.time_limit > 0
-        ):
-            raise InvalidOption(f"time_limit is {self.time_limit!r}, expected a positive number of seconds or None")
+        if self.time_limit is not None and not is_positive(self.time_limit):
+            raise InvalidOption(f"time_limit is {self.time_limit!r}, expected a positive number of seconds, or None")
 
     def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> ProgramIterate:
         """Solve the program; a guess of the distances is not used."""
         program = _Program.of(bellman)
-        seconds = SECONDS + SECONDS_PER_VARIABLE * len(program.cost) if self.time_limit is None else self.time_limit
+        seconds = self.time_limit
+        if seconds is None:
+            seconds = SECONDS + SECONDS_PER_SQUARE * len(program.cost) ** 2
         optimum = _optimise(program, self.method, seconds)
         cells = _rounded(bellman, program.cells, optimum.moves)
         cells.potential[program.side_y.slot] = optimum.potentials
@@ -193,7 +195,10 @@ class _Optimum(NamedTuple):
 
 
 def _optimise(program: _Program, method: str, seconds: float) -> _Optimum:
-    """The optimum by the first attempt that finds it; simplex comes after `method`, slower and steadier."""
+    """The optimum by the first attempt that finds it: `method`, then simplex, which is slower and steadier.
+
+    Each attempt takes at most half of the seconds that are left, the last one all.
+    """
     attempts = [(method, TIGHT, "on"), ("simplex", TIGHT, "on"), ("simplex", LOOSE, "on"), ("simplex", LOOSE, "off")]
     if method == "simplex":
         del attempts[0]
@@ -210,7 +215,8 @@ def _optimise(program: _Program, method: str, seconds: float) -> _Optimum:
             return _Optimum(moves, 2.0 * multipliers / program.side_y.share)
         found.append(status)
     raise SolverFailed(
-        f"HiGHS ended with {found}, expected an optimum within {seconds:g} seconds; try PolicyIteration()"
+        f"HiGHS ended with {', '.join(map(repr, found))}, expected an optimum within its iteration limits and "
+        f"{seconds:g} seconds; raise time_limit, or use PolicyIteration()"
     )
 
 
