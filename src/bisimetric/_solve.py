@@ -51,7 +51,8 @@ def solve(
 
     None stands for the solver's own default. An explicit `tol` that is missed raises `ToleranceNotReached`,
     Ctrl-C raises `SolveInterrupted`; both carry the certified solution, and with throw=False it is returned
-    with its status instead. `initial` is a guess of the distances, or the solution of a similar problem.
+    with its status instead. `initial` is a guess of the distances, or the solution of a similar problem; it changes
+    nothing where `solver.uses_initial` is False, which is `LinearProgram` only.
     `on_step` is called after every step. Where bisimilar states at least halve the work, classes of them are solved
     instead of states; quotient=False prevents that.
     """

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric import _memory
+from bisimetric import _memory, solvers
 from bisimetric._bellman import Bellman
 from bisimetric.solvers import linear_program
 from bisimetric.solvers.linear_program import _Program
@@ -22,11 +22,11 @@ PROBLEM = bm.Problem(bm.environments.grid_3x3(), bm.environments.small_four_room
 
 
 def test_coherence_holds_for_every_pair_and_successor() -> None:
-    """Theorem 1 needs 1 + S_x + S_y rows a pair; fewer give values that are too low."""
+    """Theorem 1 needs 1 + S_x + S_y rows a pair, of which one follows from the others; fewer give too low values."""
     program = _Program.of(Bellman.of(PROBLEM))
     n, m = PROBLEM.shape
     P, Q = PROBLEM.source.transitions, PROBLEM.target.transitions
-    assert program.matrix.shape == (n * m + m * P.nnz + n * Q.nnz, n * m + P.nnz * Q.nnz)
+    assert program.matrix.shape == (m * P.nnz + n * Q.nnz, n * m + P.nnz * Q.nnz)
 
 
 @pytest.mark.parametrize("method", ["ipm", "simplex", "choose"])
@@ -37,17 +37,102 @@ def test_methods_agree(method: str) -> None:
     np.testing.assert_allclose(answer.value, ours.value, rtol=0, atol=1e-9 * ours.value.max())
 
 
-def test_unknown_method_is_refused() -> None:
-    """The error names the methods."""
+def test_bad_options_are_refused() -> None:
+    """The errors say what is expected."""
     with pytest.raises(bm.errors.InvalidOption, match="ipm, simplex, choose"):
         bm.LinearProgram("barrier")
+    for limit in (0.0, -1, float("nan"), True, "1"):
+        with pytest.raises(bm.errors.InvalidOption, match="positive number of seconds"):
+            bm.LinearProgram(time_limit=limit)
 
 
 def test_a_tolerance_out_of_reach_stalls() -> None:
-    """There is one step only, so a missed tolerance is a stall, not a step limit."""
+    """Rounding is a stall, not a step limit."""
     solution = bm.solve(PROBLEM, bm.LinearProgram(), tol=1e-300, throw=False)
     assert solution.status is bm.Status.STALLED
     assert solution.relative_gap < 1e-8
+
+
+def test_the_program_needs_no_transports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An ordinary problem is solved in one step, without the kernels that the other exact solvers share."""
+    monkeypatch.delattr(Bellman, "improve")
+    solution = bm.solve(PROBLEM, bm.LinearProgram())
+    assert solution.status is bm.Status.SOLVED
+    assert len(solution.history) == 1
+
+
+def test_a_guess_is_not_used() -> None:
+    """`initial` changes no bit, and the solver says so."""
+    assert [name for name, solver in solvers.ALL.items() if not solver.uses_initial] == ["linear-program"]
+    cold, warm = (bm.solve(PROBLEM, bm.LinearProgram(), initial=guess) for guess in (None, np.ones(PROBLEM.shape)))
+    np.testing.assert_array_equal(cold.value, warm.value)
+
+
+def awkward(seed: int) -> bm.Problem:
+    """Probabilities and discounts of all sizes, zeros, ties and stops."""
+    random = np.random.default_rng(seed)
+
+    def chain(n: int) -> bm.MarkovChain:
+        rows = 10.0 ** -random.uniform(0, random.choice([1, 12, 20]), (n, n)) * (random.random((n, n)) < 0.8)
+        return bm.MarkovChain.normalised(rows + 10.0 ** -random.uniform(0, 3) * np.eye(n)[random.integers(n, size=n)])
+
+    n, m = random.integers(1, 7, 2)
+    cost = random.random((n, m)) if random.random() < 0.6 else random.integers(0, 2, (n, m)).astype(float)
+    stop = random.random((n, m)) < 0.3 if random.random() < 0.2 else None
+    discount = random.choice([1e-8, 0.1, 0.5, 0.9, 0.99, 0.999, 0.99999, 1 - 1e-6, 1 - 1e-9])
+    return bm.Problem(chain(int(n)), chain(int(m)), discount=float(discount), cost=cost, stop=stop)
+
+
+def test_awkward_problems() -> None:
+    """No problem is infeasible, none takes long, and the gap is as small as rounding allows."""
+    for seed in range(60):
+        problem = awkward(seed)
+        answer, ours = bm.solve(problem, bm.LinearProgram(), throw=False), bm.solve(problem, throw=False)
+        assert answer.relative_gap <= max(1e-8, 3 * ours.relative_gap), seed
+        assert (answer.lower <= ours.upper).all(), seed
+        assert (ours.lower <= answer.upper).all(), seed
+
+
+def test_interior_points_that_loop() -> None:
+    """An interior point method without a limit never ends on this program of two states against three."""
+    source = bm.MarkovChain([[1, 0], [0.9982770667095364, 0.00172293329046358]])
+    likely = [9.9122737245972026e-01, 7.7786058585176399e-03, 9.9402168176210282e-04]
+    target = bm.MarkovChain([likely, likely, [9.7510249951831263e-01, 2.4897467382599681e-02, 3.3099087692889384e-08]])
+    cost = [
+        [0.38161508968863944, 0.09467844561095946, 0.47526957121557745],
+        [0.6989435799658374, 0.7745214349462153, 0.6123228315098207],
+    ]
+    problem = bm.Problem(source, target, discount=1e-8, cost=cost)
+    assert bm.solve(problem, bm.LinearProgram()).status is bm.Status.SOLVED
+
+
+def test_discount_next_to_1() -> None:
+    """Against a single state V solves V = c + γPV; the shares of time are 1/3 and 2/3."""
+    source, target = bm.MarkovChain([[0.5, 0.5], [0.25, 0.75]]), bm.MarkovChain([[1.0]])
+    answer = bm.solve(bm.Problem(source, target, discount=1 - 1e-9, cost=[[0], [1]]), bm.LinearProgram())
+    assert answer.relative_gap < 1e-5
+    np.testing.assert_allclose(answer.value * 1e-9, 2 / 3, rtol=1e-5)
+
+
+def test_simplex_then_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where HiGHS finds no optimum it tries the simplex method, and then the error has the remedies."""
+    tried = []
+
+    def failing(_: object, method: str, *__: object) -> tuple[None, str]:
+        tried.append(method)
+        return None, "Infeasible"
+
+    monkeypatch.setattr(linear_program, "_run", failing)
+    with pytest.raises(bm.errors.SolverFailed, match=r"'Infeasible'.*time_limit.*PolicyIteration"):
+        bm.solve(PROBLEM, bm.LinearProgram())
+    assert tried[0] == "ipm"
+    assert set(tried[1:]) == {"simplex"}
+
+
+def test_time_limit() -> None:
+    """HiGHS keeps to it."""
+    with pytest.raises(bm.errors.SolverFailed, match="Time limit reached"):
+        bm.solve(PROBLEM, bm.LinearProgram(time_limit=1e-6))
 
 
 def test_probabilities_below_the_reach_of_highs() -> None:

@@ -73,6 +73,7 @@ class Solver(Generic[State]):
     name: ClassVar[str]
     default_tol: ClassVar[float]  # relative gap; 0 for a solver that runs its rounds
     default_max_steps: ClassVar[int]
+    uses_initial: ClassVar[bool] = True  # else `initial` of `solve` changes nothing
     on_classes: ClassVar[bool] = True  # gives the same answer when bisimilar states are one, so that it may be sped up
     open_pairs: ClassVar[bool] = False  # works on a list of pairs too, so that those whose V is known are left out
 

@@ -1,25 +1,32 @@
 """The distance as a linear program over occupancy couplings, by HiGHS.
 
-Let μ(xy, x'y') be the discounted number of moves from the pair xy to x'y' and ν(xy) that of visits, started once at
-every pair:
+Let μ(xy, x'y') be the discounted number of moves from the pair xy to x'y' and ν(xy) that of visits, started equally
+often at every pair:
 
     minimise  Σ ν c     over μ, ν ≥ 0 with
-    flow      ν(xy) - γ Σ μ(·, xy)  = 1                        for every xy
+    flow      ν(xy) - γ Σ μ(·, xy)  = 1 - γ                    for every xy
     X         Σ_{y'} μ(xy, x'y')    = P(x'|x) ν(xy)            for every x, y and x'
     Y         Σ_{x'} μ(xy, x'y')    = Q(y'|y) ν(xy)            for every x, y and y'
 
 This is Theorem 1 of Calo et al. 2024, with the coherence constraints for every *pair* and successor (written "for
 all x, x'" they are too weak), and ν as variables of its own, which keeps the matrix sparse. Since every pair is
-visited, the flow multipliers are V* at all pairs, those of X and Y divided by γ are potentials, and μ/ν is an
-optimal coupling. That coupling is rounded to exact marginals and evaluated by a sparse LU factorisation: one exact
-policy evaluation. No code is shared with the transport kernels.
+visited, the flow multipliers are V* at all pairs, those of X and Y are potentials, and μ/ν is an optimal coupling.
+That coupling is rounded to exact marginals and evaluated by a sparse LU factorisation.
 
-HiGHS works to absolute tolerances of 1e-10, and so does the answer, times 1/(1-γ) and relative to the largest cost.
-That is one step, and there is no other.
+HiGHS has absolute tolerances, and probabilities have any size. So a row of X or Y is divided by its probability, and
+the variables are γμ / min(P(x'|x), Q(y'|y)): the largest entry of every row and column is 1 or γ. One row of Y follows
+from the other rows of its pair. It is left out, since rounding would make the rows contradict one another.
+
+The program is the first step. It shares no code with the transport kernels, and usually it is the only step. Where
+the tolerances of HiGHS are too coarse for the gap that is asked for (discounts near 1, tiny probabilities), the next
+steps are policy iteration from there, with the transports of this package. `Solution.history` shows every step, and
+max_steps=1 is the program alone.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
@@ -31,61 +38,91 @@ from scipy import sparse
 from bisimetric import _memory
 from bisimetric._background import aside
 from bisimetric._bellman import Bellman
-from bisimetric._coupling import IndependentWitness, StoredWitness, successors
+from bisimetric._coupling import IndependentWitness, StoredWitness, TreeWitness, successors
 from bisimetric._errors import InvalidOption, SolverFailed
+from bisimetric._options import is_positive
 from bisimetric._stochastic import Floats, offsets
-from bisimetric.kernels.layout import Cells, Rows
+from bisimetric.kernels.layout import Cells
 from bisimetric.solvers.base import Iterate, Solver
 
 METHODS = ("ipm", "simplex", "choose")
-FEASIBILITY = 1e-10  # the tightest that HiGHS takes, absolute
+TIGHT = 1e-10  # feasibility tolerance: the smallest that HiGHS takes, absolute
+LOOSE = 1e-7  # HiGHS' own default, for programs that it can't solve to the tight one
 SMALLEST_ENTRY = 1e-12  # of the matrix; the lowest that HiGHS takes, its default 1e-9 drops probabilities
-DUST = 1e-9  # probabilities below are left out of the program, which HiGHS would else call infeasible or never solve
-PIVOTS_PER_ROW = 200  # and column: a simplex that needs more is cycling
-BYTES_PER_VARIABLE = 400  # seen for HiGHS, simplex and interior point alike
+PIVOTS_PER_ROW = 30  # and column: limit of a simplex; it needs 1 to 3, or cycles
+INTERIOR_STEPS = 500  # limit of an interior point method; it needs about 30, or loops
+SECONDS, SECONDS_PER_SQUARE = 10.0, 5e-6  # default time limit; a simplex needs about 1e-7 times variables²
+BYTES_PER_VARIABLE = 2000  # seen: 1300 to 1800, interior point and simplex alike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProgramIterate(Iterate):
+    """An iterate whose gap is the checker's."""
+
+    @property
+    def due(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)
-class LinearProgram(Solver[Iterate]):
-    """Exact; one linear program over occupancy couplings (Theorem 1), for small problems."""
+class LinearProgram(Solver[ProgramIterate]):
+    """Exact; one linear program over occupancy couplings (Theorem 1), for small problems.
+
+    `initial` of `solve` is checked but not used: the program starts from nothing, and the answer is the same without.
+    If HiGHS finds no optimum by `method` within its limits, it tries the simplex method; if that finds none either, the
+    solve raises SolverFailed.
+    """
 
     name: ClassVar[str] = "linear-program"
     default_tol: ClassVar[float] = 1e-8
-    default_max_steps: ClassVar[int] = 2
+    default_max_steps: ClassVar[int] = 100
+    uses_initial: ClassVar[bool] = False
 
     method: str = "ipm"  # of HiGHS: interior point with crossover, simplex, or HiGHS may choose
+    time_limit: float | None = None  # seconds for HiGHS in all; None is 10 plus 5 (variables / 1000)²
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise InvalidOption(f"method is {self.method!r}, expected one of {', '.join(METHODS)}")
+        if self.time_limit is not None and not is_positive(self.time_limit):
+            raise InvalidOption(f"time_limit is {self.time_limit!r}, expected a positive number of seconds, or None")
 
-    def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> Iterate:
-        """Solve the program; a guess of the distances is of no use to it."""
+    def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> ProgramIterate:
+        """Solve the program; a guess of the distances is not used."""
         program = _Program.of(bellman)
-        optimum = _optimise(program, self.method)
+        seconds = self.time_limit
+        if seconds is None:
+            seconds = SECONDS + SECONDS_PER_SQUARE * len(program.cost) ** 2
+        optimum = _optimise(program, self.method, seconds)
         cells = _rounded(bellman, program.cells, optimum.moves)
-        # The multipliers of Y, over γ, are potentials; those of a stopped pair do not exist and stay 0.
-        potential = np.zeros(len(program.cells.potential))
-        potential[program.in_use] = optimum.multipliers_y / bellman.discount
-        witness = StoredWitness(cells._replace(potential=potential))
-        exact = _evaluated(bellman, cells)
-        return Iterate(exact, witness, 0.0)
+        cells.potential[program.side_y.slot] = optimum.potentials
+        return ProgramIterate(_evaluated(bellman, cells, bellman.scaled_cost()), StoredWitness(cells), math.inf)
 
-    def step(self, bellman: Bellman, iterate: Iterate) -> Iterate:
-        """There is nothing after the optimum."""
-        return iterate
+    def step(self, bellman: Bellman, iterate: ProgramIterate) -> ProgramIterate:
+        """One step of policy iteration: improve the couplings, evaluate them, then find their potentials."""
+        trees = bellman.new_trees()
+        sweep = bellman.improve(iterate.value, trees, cold=True)
+        cells = bellman.read_trees(iterate.value, trees, 0, bellman.n_pairs)
+        value = iterate.value + _evaluated(bellman, cells, sweep.residual)
+        bellman.improve(value, trees, cold=False)
+        return ProgramIterate(value, TreeWitness(bellman, value, trees), math.inf)
 
 
 class _Program(NamedTuple):
-    """min cost·z, matrix z = rhs, z ≥ 0, with z = (ν, μ) and rows (flow, X, Y)."""
+    """min cost·z, matrix z = rhs, z ≥ 0, with z = (ν, γμ/scale) and rows (flow, X, Y)."""
 
     cost: Floats
     matrix: sparse.csc_array
     rhs: Floats
     cells: Cells  # which pair and successors a μ belongs to
-    in_use: npt.NDArray[np.bool_]  # [Σ S_y], potentials of pairs that are not stopped
-    n_flow: int
-    n_x: int
+    scale: Floats  # [cells], min(P(x'|x), Q(y'|y))
+    side_x: _Side
+    side_y: _Side  # its slots are positions in cells.potential
+
+    @property
+    def n_flow(self) -> int:
+        """How many rows of flow there are; a pair has one, and one variable ν."""
+        return len(self.cells.indptr) - 1
 
     @classmethod
     def of(cls, bellman: Bellman) -> _Program:
@@ -99,40 +136,51 @@ class _Program(NamedTuple):
             "PolicyIteration() needs far less",
         )
         cells = IndependentWitness(bellman).cells(0, n * m)
-        count = np.diff(cells.indptr)
-        pair = np.repeat(np.arange(n * m), count)
-        running = count > 0
+        pair, p, q = _per_cell(bellman, cells)
+        scale = np.minimum(p, q)
+        moved = _entries(-scale, successors(cells, source, target), np.arange(len(pair)), (n * m, len(pair)))
+        flow = sparse.hstack([sparse.eye_array(n * m), moved])
         x, y = np.divmod(np.arange(n * m), m)
-        pairs_x = np.repeat(np.arange(n * m), np.where(running, sizes_x[x], 0))
-        pairs_y = np.repeat(np.arange(n * m), np.where(running, sizes_y[y], 0))
-        first_x = offsets(np.where(running, sizes_x[x], 0))
-        first_y = offsets(np.where(running, sizes_y[y], 0))
-        successor = successors(cells, source, target)
-        p = _without_dust(source)[source.indptr[x][pairs_x] + np.arange(len(pairs_x)) - first_x[pairs_x]]
-        q = _without_dust(target)[target.indptr[y][pairs_y] + np.arange(len(pairs_y)) - first_y[pairs_y]]
-        ones, here = np.ones(len(pair)), np.arange(len(pair))
-        flow = sparse.hstack(
-            [sparse.eye_array(n * m), _entries(-bellman.discount * ones, successor, here, (n * m, len(pair)))]
-        )
-        rows_x = _entries(ones, first_x[pair] + cells.left, here, (len(p), len(pair)))
-        rows_y = _entries(ones, first_y[pair] + cells.right, here, (len(q), len(pair)))
-        shares_x = _entries(-p, np.arange(len(p)), pairs_x, (len(p), n * m))
-        shares_y = _entries(-q, np.arange(len(q)), pairs_y, (len(q), n * m))
-        matrix = sparse.vstack(
-            [flow, sparse.hstack([shares_x, rows_x]), sparse.hstack([shares_y, rows_y])], format="csc"
-        )
+        side_x = _Side.of(bellman, pair, offsets(sizes_x[x])[pair] + cells.left, p, scale)
+        side_y = _Side.of(bellman, pair, cells.start[pair] + cells.right, q, scale)
+        largest = np.array([np.argmax(target.data[first:last]) for first, last in pairwise(target.indptr)])
+        side_y = side_y.without(cells.start[:-1] + largest[y])
+        matrix = sparse.vstack([flow, side_x.matrix, side_y.matrix], format="csc")
         cost = np.concatenate([bellman.scaled_cost().ravel() / 2.0, np.zeros(len(pair))])  # at most 1
-        rhs = np.concatenate([np.ones(n * m), np.zeros(len(p) + len(q))])
-        return cls(cost, matrix, rhs, cells, np.repeat(running, sizes_y[y]), n * m, len(p))
+        rhs = np.zeros(matrix.shape[0])
+        rhs[: n * m] = 1.0 - bellman.discount
+        return cls(cost, matrix, rhs, cells, scale, side_x, side_y)
 
 
-def _without_dust(rows: Rows) -> Floats:
-    """The probabilities, with those below DUST moved to the largest of their row."""
-    data = rows.data.copy()
-    data[data < DUST] = 0.0
-    for first, last in pairwise(rows.indptr):
-        data[first + int(np.argmax(data[first:last]))] += 1.0 - data[first:last].sum()
-    return data
+class _Side(NamedTuple):
+    """The rows of X or of Y: one per pair that is not stopped and successor."""
+
+    slot: npt.NDArray[np.int64]  # [rows], where a row is in a flat array of all pairs and successors
+    share: Floats  # [rows], P(x'|x) or Q(y'|y)
+    matrix: sparse.csr_array  # [rows, variables], divided by the share
+
+    @classmethod
+    def of(cls, bellman: Bellman, pair: npt.NDArray[Any], at: npt.NDArray[Any], share: Floats, scale: Floats) -> _Side:
+        """From the pair, the slot, the share and the scale of every cell."""
+        slot, first, row = np.unique(at, return_index=True, return_inverse=True)
+        visits = _entries(
+            np.full(len(slot), -bellman.discount), np.arange(len(slot)), pair[first], (len(slot), bellman.n_pairs)
+        )
+        moves = _entries(scale / share, row, np.arange(len(row)), (len(slot), len(row)))
+        return cls(slot, share[first], sparse.hstack([visits, moves], format="csr"))
+
+    def without(self, slots: npt.NDArray[Any]) -> _Side:
+        """The rows at other slots."""
+        kept = ~np.isin(self.slot, slots)
+        return _Side(self.slot[kept], self.share[kept], self.matrix[kept])
+
+
+def _per_cell(bellman: Bellman, cells: Cells) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """The pair of every cell, and the probabilities P(x'|x) and Q(y'|y)."""
+    source, target = bellman.source, bellman.target
+    pair = np.repeat(np.arange(len(cells.indptr) - 1), np.diff(cells.indptr))
+    x, y = np.divmod(pair, bellman.shape[1])
+    return pair, source.data[source.indptr[x] + cells.left], target.data[target.indptr[y] + cells.right]
 
 
 def _entries(
@@ -142,26 +190,55 @@ def _entries(
 
 
 class _Optimum(NamedTuple):
-    moves: Floats  # μ, not negative
-    multipliers_y: Floats  # of the Y rows, in the operator's scale
+    moves: Floats  # γμ, not negative
+    potentials: Floats  # of the rows of Y, in the operator's scale
 
 
-def _optimise(program: _Program, method: str) -> _Optimum:
+def _optimise(program: _Program, method: str, seconds: float) -> _Optimum:
+    """The optimum by the first attempt that finds it: `method`, then simplex, which is slower and steadier.
+
+    Each attempt takes at most half of the seconds that are left, the last one all.
+    """
+    attempts = [(method, TIGHT, "on"), ("simplex", TIGHT, "on"), ("simplex", LOOSE, "on"), ("simplex", LOOSE, "off")]
+    if method == "simplex":
+        del attempts[0]
+    end = time.monotonic() + seconds
+    found = []
+    while attempts:
+        options = attempts.pop(0)
+        left = end - time.monotonic()
+        highs, status = _run(program, *options, left / 2 if attempts else left)
+        if status == "Optimal":
+            solution = highs.getSolution()
+            moves = program.scale * np.maximum(np.array(solution.col_value)[program.n_flow :], 0.0)
+            multipliers = np.array(solution.row_dual)[program.n_flow + len(program.side_x.slot) :]
+            return _Optimum(moves, 2.0 * multipliers / program.side_y.share)
+        found.append(status)
+    raise SolverFailed(
+        f"HiGHS ended with {', '.join(map(repr, found))}, expected an optimum within its iteration limits and "
+        f"{seconds:g} seconds; raise time_limit, or use PolicyIteration()"
+    )
+
+
+def _run(program: _Program, method: str, tol: float, presolve: str, seconds: float) -> tuple[Any, str]:
     """Run HiGHS in a thread of its own, so that Ctrl-C can stop it."""
     import highspy
 
+    rows, columns = program.matrix.shape
     highs = highspy.Highs()
     options = {
         "output_flag": False,
         "solver": method,
-        "primal_feasibility_tolerance": FEASIBILITY,
-        "dual_feasibility_tolerance": FEASIBILITY,
-        "ipm_optimality_tolerance": FEASIBILITY,
+        "presolve": presolve,
+        "primal_feasibility_tolerance": tol,
+        "dual_feasibility_tolerance": tol,
+        "ipm_optimality_tolerance": tol,
         "small_matrix_value": SMALLEST_ENTRY,
+        "simplex_iteration_limit": PIVOTS_PER_ROW * (rows + columns + 50),
+        "ipm_iteration_limit": INTERIOR_STEPS,
+        "time_limit": max(seconds, 0.0),
         "threads": 1,
     }
-    rows, columns = program.matrix.shape
-    options["simplex_iteration_limit"] = PIVOTS_PER_ROW * (rows + columns + 50)
     for option, value in options.items():
         highs.setOptionValue(option, value)
     lp = highspy.HighsLp()
@@ -178,16 +255,7 @@ def _optimise(program: _Program, method: str) -> _Optimum:
         aside(highs.run)  # highs.startSolve() would allow one program at a time in a process
     finally:
         highs.cancelSolve()  # if it still runs; it listens after its presolve and until then goes on unheard
-    status = highs.getModelStatus()
-    if status != highspy.HighsModelStatus.kOptimal:
-        if method != "simplex":  # slower and steadier
-            return _optimise(program, "simplex")
-        raise SolverFailed(
-            f"HiGHS ended with {highs.modelStatusToString(status)!r}, expected an optimum; try PolicyIteration()"
-        )
-    solution = highs.getSolution()
-    moves = np.maximum(np.array(solution.col_value)[program.n_flow :], 0.0)
-    return _Optimum(moves, 2.0 * np.array(solution.row_dual)[program.n_flow + program.n_x :])
+    return highs, highs.modelStatusToString(highs.getModelStatus())
 
 
 def _rounded(bellman: Bellman, cells: Cells, moves: Floats) -> Cells:
@@ -196,14 +264,10 @@ def _rounded(bellman: Bellman, cells: Cells, moves: Floats) -> Cells:
     Reference: Altschuler, Weed & Rigollet 2017, for all pairs at once.
     """
     n, m = bellman.shape
-    count = np.diff(cells.indptr)
-    pair = np.repeat(np.arange(n * m), count)
-    x, y = np.divmod(pair, m)
+    pair, p, q = _per_cell(bellman, cells)
     # Positions in flat arrays with one slot per pair and successor.
     slots_x = offsets(bellman.sizes[0][np.arange(n * m) // m])
     at_x, at_y = slots_x[pair] + cells.left, cells.start[pair] + cells.right
-    p = bellman.source.data[bellman.source.indptr[x] + cells.left]
-    q = bellman.target.data[bellman.target.indptr[y] + cells.right]
     total = np.bincount(pair, weights=moves, minlength=n * m)
     weight = np.where(total[pair] > 0, moves / np.maximum(total[pair], np.finfo(float).tiny), p * q)
     for at, wanted, size in ((at_x, p, slots_x[-1]), (at_y, q, cells.start[-1])):
@@ -216,13 +280,13 @@ def _rounded(bellman: Bellman, cells: Cells, moves: Floats) -> Cells:
     return cells._replace(weight=weight)
 
 
-def _evaluated(bellman: Bellman, cells: Cells) -> Floats:
-    """V = c + γΠV for the couplings, by a sparse LU factorisation."""
+def _evaluated(bellman: Bellman, cells: Cells, cost: Floats) -> Floats:
+    """V = cost + γΠV for the couplings, by a sparse LU factorisation."""
     from scipy.sparse.linalg import spsolve
 
     n, m = bellman.shape
     to = successors(cells, bellman.source, bellman.target)
     policy = sparse.csr_array((cells.weight, to, cells.indptr), shape=(n * m, n * m)).tocsc()
     system = sparse.eye_array(n * m, format="csc") - bellman.discount * policy
-    value: Floats = spsolve(system, bellman.scaled_cost().ravel()).reshape(n, m)
+    value: Floats = spsolve(system, cost.ravel()).reshape(n, m)
     return value
