@@ -149,7 +149,7 @@ def test_with_start_changes_the_start_only():
     other = chain.with_start("b")
     assert other.start.tolist() == [0.0, 1.0]
     assert chain.start.tolist() == [1.0, 0.0]
-    assert other.transitions is chain.transitions
+    assert other.transitions.data is chain.transitions.data
     assert (other.names, other.labels, other.reward) == (chain.names, chain.labels, chain.reward)
     with pytest.raises(InvalidChain):
         chain.with_start("c")

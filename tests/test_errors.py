@@ -37,6 +37,24 @@ def test_what_errors_say_travels():
     assert sent(caught.value).solution.interval == caught.value.solution.interval
 
 
+@pytest.mark.parametrize("evil", ["\x1b[31mred", "two\nlines", "\u202eright to left"])
+def test_messages_are_inert(evil, tmp_path):
+    """Names of states, actions and files are data: every message is one line in which nothing moves."""
+    chain = bm.MarkovChain([[1.0, 0.0], [0.0, 1.0]], names=[evil, "b"])
+    mdp = bm.MDP([[[1.0]], [[1.0]]], [[0.0, 0.0]], actions=[evil, "b"], available=[[False, True]])
+    for call in (
+        lambda: chain.with_start("nope"),
+        lambda: chain.with_start(evil + "?"),
+        lambda: mdp.under([0]),
+        lambda: bm.load(tmp_path / f"{evil}.json"),
+        lambda: bm.as_chain(evil),
+    ):
+        with pytest.raises(errors.BisimetricError) as caught:
+            call()
+        assert str(caught.value).isprintable()
+        assert str(sent(caught.value)) == str(caught.value)
+
+
 def test_an_interrupted_solve_travels_without_its_solution():
     """Certifying it takes time, and Ctrl-C must not; where it was raised it stays."""
     here = SolveInterrupted("stopped", lambda: "solution")

@@ -16,7 +16,7 @@ ROOT = Path(bisimetric.__file__).parent
 # From the ground up. A module may import from its own layer and from below, at module level. What is not
 # listed (adapters, experiments) stands on top of the solve and below the command.
 LAYERS: list[set[str]] = [
-    {"_version", "_errors", "errors", "_background"},
+    {"_version", "_text", "_errors", "errors", "_background", "_frozen"},
     {"_options", "_stochastic", "_rounding", "kernels"},
     {"_chain", "_mdp", "_memory", "_parallel", "_partition"},
     {"_cost", "cost", "environments", "_krylov", "_step_size"},
@@ -185,3 +185,14 @@ def test_import_is_light():
     done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
     assert done.stderr == ""
+
+
+def test_the_package_offers_what_it_lists():
+    """Names are loaded when they are used; the list, what type checkers see and what is loaded agree."""
+    tree = ast.parse(SOURCES[""].read_text(encoding="utf-8"))
+    typed = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed - {"import_module", "TYPE_CHECKING", "Any"} == set(bisimetric.__all__)
+    assert set(bisimetric.__all__) <= set(dir(bisimetric))
+    assert all(getattr(bisimetric, name) is not None for name in bisimetric.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = bisimetric.nothing

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -63,15 +65,92 @@ def test_few_pairs(normalised):
     whole, some = bm.distance(chain, other, **options), bm.distance(chain, other, pairs="reachable", **options)
     assert some.distance == pytest.approx(whole.distance, rel=1e-9)
     assert (~some.problem.stop).sum() <= some.value.size / 8
-    assert not some.value[some.problem.stop].any()
+    assert np.array_equal(np.isnan(some.value), some.problem.stop)
     assert some.problem.normalised is normalised
 
 
-def test_a_solution_of_few_pairs_is_saved_and_loaded(tmp_path):
+@pytest.fixture
+def part():
+    """Three states each that stay where they are: one pair of nine is reached."""
+    source, target = (bm.MarkovChain(np.eye(3), reward=np.arange(3) + k, start=0) for k in (0, 0.1))
+    return bm.distance(source, target, discount=0.9, pairs="reachable")
+
+
+def test_nothing_is_claimed_of_other_pairs(part):
+    """NaN in value and bounds, left out of all summaries; asking for such a pair is refused."""
+    for array in (part.value, part.lower, part.upper):
+        assert np.isnan(array).sum() == 8
+    assert part.match().tolist() == [0, -1, -1]
+    assert part.gap == part.upper[0, 0] - part.lower[0, 0]
+    assert part.relative_gap == part.gap / part.upper[0, 0] <= 1e-9
+    assert "pairs 1 of 9 solved" in repr(part)
+    assert part.distance == pytest.approx(1.0)
+    assert [row[:2] for row in part.explain().rows()] == [("0", "0")]
+    law = np.full((3, 3), 1 / 9)
+    for call in (
+        lambda: part.explain(start=(0, 1)),
+        lambda: part.coupling[1, 1],
+        lambda: part.potentials[2, 0],
+        lambda: part.coupling.occupancy(law),
+    ):
+        with pytest.raises(bm.errors.InvalidOption, match="did not solve it; pairs='all' does"):
+            call()
+
+
+def test_other_pairs_stay_out_of_what_follows(part):
+    """Certificates, guesses, exact certificates."""
+    again = bm.solve(part.problem, initial=part)
+    assert np.isnan(again.value).sum() == 8
+    assert again.interval == part.interval
+    whole = bm.solve(bm.Problem(part.problem.source, part.problem.target, discount=0.9), initial=part, throw=False)
+    assert not np.isnan(whole.value).any()
+    for guess in (part.value, np.zeros((3, 3))):
+        certificate = bm.certify(part.problem, guess)
+        assert np.isnan(certificate.lower).sum() == np.isnan(certificate.upper).sum() == 8
+        assert certificate.lower[0, 0] <= 1.0000001
+    exact = bm.certify_exactly(part)
+    assert [x == x for x in exact.lower.ravel()] == [True] + [False] * 8
+    assert float(exact.gap) <= 1e-9
+
+
+def test_starts_that_are_laws(part):
+    """The transport between them looks at solved pairs only."""
+    source, target = (chain.with_start([0.5, 0.5, 0]) for chain in (part.problem.source, part.problem.target))
+    whole, some = (bm.distance(source, target, discount=0.9, pairs=pairs) for pairs in ("all", "reachable"))
+    assert some.distance == pytest.approx(whole.distance, rel=1e-9)
+    assert some.match().tolist() == [0, 1, -1]
+
+
+def test_pictures_leave_other_pairs_blank(part):
+    """In the matrix, and on the cells of grids, where walls are something else."""
+    image, blank = part.plot().axes[0].images
+    assert np.ma.masked_invalid(image.get_array()).mask.sum() == 8
+    assert (~blank.get_array().mask).sum() == 8
+    names = ["(0,0)", "(0,1)", "(1,1)"]
+    grids = [bm.MarkovChain(np.eye(3), reward=[0, 1, 2], names=names, start=k) for k in (0, 1)]
+    drawn = bm.distance(*grids, discount=0.9, pairs="reachable").plot().axes[2].images
+    assert len(drawn) == 2
+    assert (~drawn[1].get_array().mask).sum() == 2
+
+
+def test_a_file_may_not_leave_out_what_matters(part, tmp_path):
+    """A pair that the starts lead to has to be solved."""
+    part.save(tmp_path / "a.json")
+    document = json.loads((tmp_path / "a.json").read_text())
+    document["problem"]["unsolved"][0][0] = True
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    with pytest.raises(bm.errors.FileFormatError, match="unsolved marks a pair"):
+        bm.load(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("suffix", ["npz", "json"])
+def test_a_solution_of_few_pairs_is_saved_and_loaded(tmp_path, suffix):
     """Its stops go with it."""
     some = bm.distance(islands(2, 3), islands(2, 3), discount=0.9, pairs="reachable")
-    some.save(tmp_path / "a.npz")
-    loaded = bm.load(tmp_path / "a.npz")
+    some.save(tmp_path / f"a.{suffix}")
+    loaded = bm.load(tmp_path / f"a.{suffix}")
+    assert np.array_equal(loaded.value, some.value, equal_nan=True)
+    assert loaded.tol == some.tol == 1e-9
     assert loaded.distance == some.distance
     assert np.array_equal(loaded.problem.stop, some.problem.stop)
 

@@ -56,6 +56,31 @@ def test_a_solution_is_immutable():
         solution.status = bm.Status.STALLED
 
 
+def test_a_missed_tolerance_is_said():
+    """By the solution of a default solve that stopped early; a solved one only tells its gap."""
+    problem = bm.Problem(bm.as_chain("four-rooms:p1"), bm.as_chain("four-rooms:p0"), discount=0.95)
+    early, solved = bm.solve(problem, max_steps=1), bm.solve(problem)
+    for text in (repr(early), early._repr_html_()):
+        assert f"STEP_LIMIT: relative gap {early.relative_gap:.1e}, wanted 1e-09" in text
+    assert "wanted" not in repr(solved)
+    assert (early.tol, early.reached_tol, solved.reached_tol) == (1e-9, False, True)
+    tiny = bm.MarkovChain([[0.5, 0.5], [0.0, 1.0]], reward=[0, 1])
+    rounds = bm.solve(bm.Problem(tiny, tiny, discount=0.5), bm.SinkhornBellman())
+    assert (rounds.tol, rounds.reached_tol) == (None, True)
+    game = bm.bisimulation_metric(bm.as_mdp(tiny), discount=0.9)
+    assert (game.tol, game.reached_tol) == (1e-9, True)
+
+
+def test_a_discount_close_to_one_is_not_one():
+    """Wherever it is shown."""
+    chain = bm.MarkovChain([[1.0]], reward=[0.0])
+    problem = bm.Problem(chain, chain, discount=1 - 1e-8)
+    assert "discount 1-1e-08," in repr(problem)
+    assert "discount 1-1e-08 (not normalised)" in repr(bm.solve(problem))
+    mdp = bm.as_mdp(chain)
+    assert "discount 1-1e-08 (normalised)" in repr(bm.bisimulation_metric(mdp, discount=1 - 1e-8))
+
+
 def test_every_status_is_its_message():
     """Different messages, each a sentence."""
     assert len({status.value for status in bm.Status}) == 5

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from bisimetric import _pairs, kernels
 from bisimetric._bellman import NEVER, SERIAL_BELOW, Bellman
 from bisimetric._coupling import StoredWitness, TreeWitness, Witness
 from bisimetric._errors import InvalidProblem, InvalidWitness
+from bisimetric._frozen import Immutable, frozen
 from bisimetric._parallel import for_each_block, thread_count
 from bisimetric._problem import Problem
 from bisimetric._rounding import SUBNORMAL_BELOW, Errors, widening
@@ -39,8 +40,11 @@ SMALL_ENOUGH = 2**14  # cells that all couplings may have for them to be read on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Certificate:
-    """lower ≤ V* ≤ upper at every pair, also in floating point; `value` is the best estimate inside."""
+class Certificate(Immutable):
+    """lower ≤ V* ≤ upper at every pair, also in floating point; `value` is the best estimate inside.
+
+    NaN at pairs that were not solved, which nothing below counts.
+    """
 
     value: Floats  # [n, m]
     lower: Floats  # [n, m]
@@ -50,19 +54,27 @@ class Certificate:
     @property
     def gap(self) -> float:
         """The width of the widest interval."""
-        return float((self.upper - self.lower).max())
+        return float(np.fmax.reduce(self.upper - self.lower, axis=None))
 
     @property
     def relative_gap(self) -> float:
         """The gap divided by the largest upper bound; zero if that is zero."""
         gap = self.gap
-        return gap / float(self.upper.max()) if gap > 0 else 0.0
+        return gap / float(np.fmax.reduce(self.upper, axis=None)) if gap > 0 else 0.0
 
     def around(self, estimate: Floats | None = None, scale: float = 1.0) -> Certificate:
         """The same bounds with another estimate (times `scale`), cut to them."""
         if estimate is None:
             return self
         return replace(self, value=np.clip(estimate / scale, self.lower, self.upper))
+
+    def published(self, unsolved: npt.NDArray[np.bool_] | None) -> Certificate:
+        """The same, read-only from now on and without the pairs that were not solved."""
+        value, lower, upper = (
+            frozen(bound if unsolved is None else np.where(unsolved, np.nan, bound))
+            for bound in (self.value, self.lower, self.upper)
+        )
+        return Certificate(value, lower, upper, self.shortfall)
 
     def __repr__(self) -> str:
         n, m = self.value.shape
@@ -102,20 +114,30 @@ class ListedCertificate:
 def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
     """Bounds on the true distances from any guess of them: one sweep of transports, then the checker.
 
-    The better the guess, the tighter the interval; a wrong guess gives a wide interval, never a wrong one.
+    The better the guess, the tighter the interval; a wrong guess gives a wide interval, never a wrong one. At pairs
+    that the problem leaves unsolved the guess is not looked at, and the bounds are NaN.
     """
     if not isinstance(problem, Problem):
         raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem")
-    guess = real_array(value, "value", InvalidProblem, ndim=2)
-    if guess.shape != problem.shape:
-        raise InvalidProblem(f"value has shape {guess.shape}, expected {problem.shape}")
+    guess = checked_guess(problem, value, "value")
     if is_immediate(problem):
-        return immediate(problem)
+        return immediate(problem).published(problem.unsolved)
     bellman = Bellman.of(problem)
     scaled = scaled_guess(bellman, guess)
     trees = bellman.new_trees()
     bellman.improve(scaled, trees, cold=True)
-    return check(problem, bellman, scaled, TreeWitness(bellman, scaled, trees)).around()
+    found = check(problem, bellman, scaled, TreeWitness(bellman, scaled, trees)).around()
+    return found.published(problem.unsolved)
+
+
+def checked_guess(problem: Problem, value: object, what: str) -> Floats:
+    """Finite numbers [n, m]; where the problem is not solved anything will do."""
+    if problem.unsolved is not None and np.shape(cast(Any, value)) == problem.shape:
+        value = np.where(problem.unsolved, 0.0, cast(Any, value))
+    guess = real_array(value, what, InvalidProblem, ndim=2)
+    if guess.shape != problem.shape:
+        raise InvalidProblem(f"{what} has shape {guess.shape}, expected {problem.shape}")
+    return guess
 
 
 def scaled_guess(bellman: Bellman, guess: Floats) -> Floats:

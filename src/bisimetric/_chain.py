@@ -16,14 +16,16 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._errors import InvalidChain
+from bisimetric._frozen import Immutable, SparseField
 from bisimetric._stochastic import Floats, as_csr, exact_rows, frozen, is_scalar, real_array
+from bisimetric._text import printable
 
 Label = str | int | float | tuple[str | int | float, ...]
 State = int | str
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class MarkovChain:
+class MarkovChain(Immutable):
     """A chain with optional rewards, start, names and labels; immutable.
 
     `transitions` is dense or sparse with rows that sum to one. `start` is a state (index or name) or a
@@ -35,12 +37,12 @@ class MarkovChain:
     MarkovChain(2 states, 3 transitions, reward, start)
     """
 
-    transitions: sparse.csr_array  # [n, n], exact rows
     reward: Floats | None  # [n]
     start: Floats | None  # [n], a distribution
     names: tuple[str, ...] | None
     labels: tuple[Label, ...] | None
     row_error: Floats = field(repr=False)  # [n], 1-norm between the row given, rescaled to sum 1, and the row stored
+    transitions: SparseField[sparse.csr_array] = SparseField()  # noqa: RUF009 - [n, n], exact rows
 
     def __init__(
         self,
@@ -110,8 +112,8 @@ class MarkovChain:
 
     def successors(self, state: int) -> npt.NDArray[Any]:
         """The states that `state` moves to with positive probability, ascending."""
-        indptr = self.transitions.indptr
-        states: npt.NDArray[Any] = self.transitions.indices[indptr[state] : indptr[state + 1]]
+        rows = self.transitions
+        states: npt.NDArray[Any] = rows.indices[rows.indptr[state] : rows.indptr[state + 1]]
         return states
 
     def name_of(self, state: int) -> str:
@@ -139,7 +141,8 @@ def state_index(state: object, n_states: int, names: Sequence[str] | None) -> in
         if names is not None and state in names:
             return names.index(state)
         if not (state.isascii() and state.isdigit() and len(state) < 20):
-            known = "the states have no names" if names is None else f"known names begin {', '.join(names[:3])}"
+            first = ", ".join(map(printable, names[:3])) if names is not None else ""
+            known = "the states have no names" if names is None else f"known names begin {first}"
             raise InvalidChain(f"state {state!r} is unknown: {known}; give an index from 0 to {n_states - 1}")
         state = int(state)
     if isinstance(state, (bool, np.bool_)) or not isinstance(state, (int, np.integer)):

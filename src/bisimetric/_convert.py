@@ -86,7 +86,7 @@ def distance(
     """The certified distances between two chains, or anything that `as_chain` takes.
 
     pairs="reachable" computes only what the distance between the starts depends on, which is faster where few pairs of
-    states can be reached from there. `solution.problem.stop` marks the other pairs; their cost and value are set to 0.
+    states can be reached from there. `solution.problem.unsolved` marks the other pairs, whose value and bounds are NaN.
 
     >>> import bisimetric as bm
     >>> solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)

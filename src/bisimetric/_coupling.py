@@ -19,6 +19,7 @@ from bisimetric import _direct, _krylov, _memory
 from bisimetric._bellman import Bellman
 from bisimetric._chain import state_index
 from bisimetric._errors import InvalidOption, SolverFailed
+from bisimetric._frozen import Immutable
 from bisimetric._problem import Problem
 from bisimetric._stochastic import ROW_SUM_TOL, UNIT_ROUNDOFF, Floats, offsets, real_array
 from bisimetric.kernels.layout import Cells, Trees
@@ -126,7 +127,7 @@ class StoredWitness:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coupling:
+class Coupling(Immutable):
     """A transition coupling: coupling[x, y] is the joint law of the successors of x and y, a sparse [n, m] array."""
 
     problem: Problem
@@ -205,6 +206,7 @@ class Coupling:
             law = real_array(start, "start", InvalidOption, ndim=2)
             if law.shape != (n, m) or law.min() < 0 or not abs(law.sum() - 1) <= ROW_SUM_TOL:
                 raise InvalidOption(f"start has shape {law.shape} and sum {law.sum():.12g}, expected {(n, m)} and 1")
+            refuse_unsolved(self.problem, law > 0.0)
             return law
         law = np.zeros((n, m))
         law[pair_indices(self.problem, start)] = 1.0
@@ -216,7 +218,7 @@ class Coupling:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Potentials:
+class Potentials(Immutable):
     """potentials[x, y] = (f, g) on the successors of x and of y: the proof of a lower bound L on the distances.
 
     f + g ≤ L on the successors, and L ≤ c + γ(<f, P[x]> + <g, Q[y]>) at every pair.
@@ -245,10 +247,18 @@ def pair_indices(problem: Problem, pair: object) -> tuple[int, int]:
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise InvalidOption(f"{pair!r} is not a pair of states, expected (source state, target state)")
     source, target = problem.source, problem.target
-    return (
-        state_index(pair[0], source.n_states, source.names),
-        state_index(pair[1], target.n_states, target.names),
-    )
+    x = state_index(pair[0], source.n_states, source.names)
+    y = state_index(pair[1], target.n_states, target.names)
+    refuse_unsolved(problem, (x, y))
+    return x, y
+
+
+def refuse_unsolved(problem: Problem, pairs: tuple[int, int] | npt.NDArray[np.bool_]) -> None:
+    """Raise if a pair, or one of those that a mask selects, was not solved: nothing is known there."""
+    if problem.unsolved is not None and np.any(problem.unsolved[pairs]):
+        raise InvalidOption(
+            "the starts do not lead to this pair of states, so pairs='reachable' did not solve it; pairs='all' does"
+        )
 
 
 def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool) -> Floats:

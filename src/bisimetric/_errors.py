@@ -5,7 +5,8 @@ and from the built-in exception that a caller would expect, so `except ValueErro
 exceptions are `SolveInterrupted` and `PairwiseInterrupted`: they are `KeyboardInterrupt`s, so that code which swallows
 errors does not swallow Ctrl-C.
 
-All can be sent from one process to another: what `pickle` calls with the message alone must be optional.
+All can be sent from one process to another: what `pickle` calls with the message alone must be optional. Messages quote
+names of states and files, which are data, so every message is inert: one line in which nothing invisible is left.
 """
 
 from __future__ import annotations
@@ -14,9 +15,14 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from bisimetric._text import printable
+
 
 class BisimetricError(Exception):
     """Base of all errors of this package."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(printable(str(message), None))
 
 
 class InvalidChain(BisimetricError, ValueError):

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._errors import InvalidProblem, InvalidWitness
+from bisimetric._frozen import Immutable, frozen
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution
 from bisimetric.kernels.layout import Cells
@@ -30,8 +31,8 @@ Row = list[tuple[int, Fraction]]  # successors and probabilities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExactCertificate:
-    """lower ≤ V* ≤ upper as fractions, for the chains' rows, cost and discount as stored."""
+class ExactCertificate(Immutable):
+    """lower ≤ V* ≤ upper as fractions, for the chains' rows, cost and discount as stored; NaN where not solved."""
 
     lower: Rationals  # [n, m]
     upper: Rationals  # [n, m]
@@ -39,7 +40,7 @@ class ExactCertificate:
     @property
     def gap(self) -> Fraction:
         """The width of the widest interval."""
-        return Fraction(max((self.upper - self.lower).ravel()))
+        return Fraction(max(width for width in (self.upper - self.lower).ravel() if width == width))
 
     def __repr__(self) -> str:
         n, m = self.lower.shape
@@ -82,7 +83,9 @@ def _bounded(
     upper = np.maximum(upper + gamma / (1 - gamma) * above, c)
     if problem.stop is not None:
         lower[problem.stop] = upper[problem.stop] = c[problem.stop]
-    return ExactCertificate(lower, upper)
+    if problem.unsolved is not None:
+        lower[problem.unsolved] = upper[problem.unsolved] = np.nan
+    return ExactCertificate(frozen(lower), frozen(upper))
 
 
 def _transported(cells: Cells, y: int, p: Row, q: Row, V: Rationals) -> tuple[Fraction, Fraction]:

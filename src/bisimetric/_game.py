@@ -20,16 +20,18 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._errors import InvalidOption, InvalidProblem
+from bisimetric._frozen import Immutable
 from bisimetric._mdp import MDP
 from bisimetric._problem import checked_discount, refuse_overflow
 from bisimetric._stochastic import Floats
+from bisimetric._text import discount_text, printable
 
 Meeting = Literal["same", "matched"]
 REMEDY = 'actions="matched" compares them (the lax metric)'
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Game:
+class Game(Immutable):
     """A distance between decision processes to be computed, normalised by 1 - γ; immutable."""
 
     source: MDP
@@ -72,7 +74,7 @@ class Game:
 
     def __repr__(self) -> str:
         n, m = self.shape
-        return f"Game({n} x {m} states, {self.actions} actions, discount {self.discount:g})"
+        return f"Game({n} x {m} states, {self.actions} actions, discount {discount_text(self.discount)})"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
@@ -102,6 +104,6 @@ def _require_everywhere(names: MDP, role: str, there: npt.NDArray[np.bool_], ava
         s, a = (int(i) for i in wrong[0])
         has, other = ("has", "has not") if available[s, a] else ("lacks", "has it")
         raise InvalidProblem(
-            f"state {s} of the {role} {has} action {names.action_name(a)} and state 0 of the source {other}, "
-            f"expected the same actions in all states; {REMEDY}"
+            f"state {s} of the {role} {has} action {printable(names.action_name(a))} and state 0 of the source "
+            f"{other}, expected the same actions in all states; {REMEDY}"
         )

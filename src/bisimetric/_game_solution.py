@@ -13,6 +13,7 @@ from bisimetric._certificate import Certificate
 from bisimetric._chain import state_index
 from bisimetric._coupling import IndependentWitness, Witness
 from bisimetric._errors import InvalidOption
+from bisimetric._frozen import frozen
 from bisimetric._game import Game
 from bisimetric._game_bellman import GameBellman
 from bisimetric._game_certificate import GameWitness, upper_blocks
@@ -20,6 +21,7 @@ from bisimetric._mdp import MDP
 from bisimetric._meeting import Ints
 from bisimetric._solution import Answer, Model, Status, Step
 from bisimetric._stochastic import Floats
+from bisimetric._text import discount_text, printable
 from bisimetric.kernels.layout import Cells
 
 
@@ -35,6 +37,10 @@ class MDPSolution(Answer):
     certificate: Certificate
     bellman: GameBellman
     witness: GameWitness | None  # None where nothing had to be solved, or an interrupt came before the first sweep
+    tol: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "certificate", self.certificate.published(None))
 
     @cached_property
     def decisive(self) -> Ints:
@@ -49,7 +55,7 @@ class MDPSolution(Answer):
                 mine, theirs = np.divmod(cells, self.bellman.blocks[k].shape[1])
                 actions[pairs, 0] = np.nonzero(self.problem.source.available)[1][mine]
                 actions[pairs, 1] = np.nonzero(self.problem.target.available)[1][theirs]
-        return actions.reshape(*self.value.shape, 2)
+        return frozen(actions).reshape(*self.value.shape, 2)
 
     @property
     def coupling(self) -> ActionCoupling:
@@ -67,7 +73,7 @@ class MDPSolution(Answer):
 
     @property
     def discounting(self) -> str:
-        return f"{self.problem.discount:g} (normalised)"
+        return f"{discount_text(self.problem.discount)} (normalised)"
 
 
 class _Meeting(NamedTuple):
@@ -134,7 +140,9 @@ def _meeting(solution: MDPSolution, place: object) -> _Meeting:
         a, b = (mdp.action_index(action) for action, mdp in zip(place[2:], _sides(game), strict=True))
     for role, mdp, state, action in (("source", game.source, s, a), ("target", game.target, t, b)):
         if not mdp.available[state, action]:
-            raise InvalidOption(f"action {mdp.action_name(action)} is not available in state {state} of the {role}")
+            raise InvalidOption(
+                f"action {printable(mdp.action_name(action))} is not available in state {state} of the {role}"
+            )
     block, cell = _cell(game, s, t, a, b)
     witness: Witness = IndependentWitness(solution.bellman.blocks[block])
     if solution.witness is not None:

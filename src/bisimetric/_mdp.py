@@ -17,7 +17,9 @@ from scipy import sparse
 
 from bisimetric._chain import MarkovChain, checked_names, checked_start
 from bisimetric._errors import InvalidChain, InvalidOption
+from bisimetric._frozen import Immutable, SparseField
 from bisimetric._stochastic import ROW_SUM_TOL, UNIT_ROUNDOFF, Floats, as_csr, exact_rows, frozen, real_array
+from bisimetric._text import printable
 
 if TYPE_CHECKING:
     from bisimetric._optimal import OptimalPolicy
@@ -26,7 +28,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class MDP:
+class MDP(Immutable):
     """A decision process with rewards, and optional start and names; immutable.
 
     `transitions` is an [A, n, n] array or a sequence of A matrices, dense or sparse, one per action. `rewards`
@@ -39,13 +41,13 @@ class MDP:
     MDP(2 states, 2 actions, 4 transitions)
     """
 
-    transitions: tuple[sparse.csr_array, ...]  # A times [n, n], exact rows
     rewards: Floats  # [n, A]
     available: Mask  # [n, A]
     start: Floats | None  # [n], a distribution
     names: tuple[str, ...] | None
     actions: tuple[str, ...] | None
     row_error: Floats = field(repr=False)  # [n, A], 1-norm between the row given, rescaled, and the row stored
+    transitions: SparseField[tuple[sparse.csr_array, ...]] = SparseField()  # noqa: RUF009 - A times [n, n], exact rows
 
     def __init__(
         self,
@@ -178,9 +180,9 @@ class MDP:
         wrong = np.argwhere(chosen & ~self.available)
         if len(wrong):
             s, a = (int(i) for i in wrong[0])
-            choices = ", ".join(self.action_name(int(b)) for b in np.flatnonzero(self.available[s]))
+            choices = ", ".join(printable(self.action_name(int(b))) for b in np.flatnonzero(self.available[s]))
             raise InvalidOption(
-                f"policy takes action {self.action_name(a)} in state {s}, where it is not available; "
+                f"policy takes action {printable(self.action_name(a))} in state {s}, where it is not available; "
                 f"choose among {choices}"
             )
 

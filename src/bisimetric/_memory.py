@@ -14,6 +14,8 @@ from pathlib import Path
 from bisimetric._errors import NotEnoughMemory
 
 COMPILER_SPACE = 600 * 2**20  # address space that loading and compiling the kernels takes
+LIBRARY_SPACE, LIBRARY_SPACE_PER_THREAD = 160 * 2**20, 40 * 2**20  # that loading numpy and scipy takes, generously
+MOST_LIBRARY_THREADS = 64
 NEGLIGIBLE = 500_000  # bytes that are not worth asking for, once the kernels are there
 _CGROUP = Path("/sys/fs/cgroup")
 _PROC = Path("/proc")
@@ -61,6 +63,17 @@ def require(needed: int, what: str, remedy: str) -> None:
     if space is not None and needed > space:
         raise NotEnoughMemory(
             f"{what} needs about {in_words(needed)} of address space, "
+            f"this process may take {in_words(space)} more; raise its limit (ulimit -v)"
+        )
+
+
+def require_space_for_libraries() -> None:
+    """Raise before numpy is loaded where OpenBLAS would get too little address space and end the process."""
+    needed = LIBRARY_SPACE + LIBRARY_SPACE_PER_THREAD * min(os.cpu_count() or 1, MOST_LIBRARY_THREADS)
+    space = address_space()
+    if "numpy" not in sys.modules and space is not None and needed > space:
+        raise NotEnoughMemory(
+            f"loading numpy and scipy needs about {in_words(needed)} of address space, "
             f"this process may take {in_words(space)} more; raise its limit (ulimit -v)"
         )
 

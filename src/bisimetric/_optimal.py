@@ -24,6 +24,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._errors import InvalidProblem
+from bisimetric._frozen import Immutable
 from bisimetric._linear import Ladder
 from bisimetric._mdp import MDP
 from bisimetric._problem import checked_discount
@@ -39,7 +40,7 @@ PROGRESS = 0.9  # of the best gap: anything less is progress
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OptimalPolicy:
+class OptimalPolicy(Immutable):
     """A policy that is optimal up to `gap`: it earns at least `lower`, and no policy earns more than `upper`."""
 
     policy: npt.NDArray[np.int64]  # [n], action indices

@@ -17,14 +17,16 @@ from bisimetric import _memory
 from bisimetric._chain import MarkovChain
 from bisimetric._cost import Cost, reward_gap
 from bisimetric._errors import InvalidProblem
+from bisimetric._frozen import Immutable
 from bisimetric._options import flag
 from bisimetric._stochastic import Floats, frozen, is_scalar, real_array
+from bisimetric._text import discount_text
 
 BYTES_PER_PAIR = 18  # a cost as it is made, its checked copy, and masks while checking
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Problem:
+class Problem(Immutable):
     """A distance to be computed; immutable.
 
     `cost` is an [n, m] array or a `bisimetric.cost` object, by default the gap between rewards. `normalised`
@@ -38,6 +40,7 @@ class Problem:
     discount: float
     normalised: bool
     stop: npt.NDArray[np.bool_] | None  # [n, m]
+    unsolved: npt.NDArray[np.bool_] | None  # [n, m], pairs that were not asked for: free stops, NaN in every answer
 
     def __init__(
         self,
@@ -72,6 +75,7 @@ class Problem:
             "discount": gamma,
             "normalised": bool(normalised),
             "stop": _checked_stop(stop, shape),
+            "unsolved": None,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -85,7 +89,7 @@ class Problem:
         kind = "normalised" if self.normalised else "not normalised"
         n, m = self.shape
         stop = "" if self.stop is None else ", stop"
-        return f"Problem({n} x {m} states, discount {self.discount:g}, {kind}{stop})"
+        return f"Problem({n} x {m} states, discount {discount_text(self.discount)}, {kind}{stop})"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
@@ -98,7 +102,9 @@ def checked_discount(discount: object) -> float:
         raise InvalidProblem(f"discount is {discount!r}, expected one real number in [0, 1)")
     gamma = float(array)
     if not 0.0 <= gamma < 1.0:
-        raise InvalidProblem(f"discount is {gamma:g}, expected a number in [0, 1); 0.95 is a common choice")
+        raise InvalidProblem(
+            f"discount is {discount_text(gamma)}, expected a number in [0, 1); 0.95 is a common choice"
+        )
     return gamma
 
 

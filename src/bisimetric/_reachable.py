@@ -13,13 +13,14 @@ import numpy.typing as npt
 from bisimetric import _memory, kernels
 from bisimetric._bellman import as_rows
 from bisimetric._errors import InvalidProblem
+from bisimetric._frozen import frozen
 from bisimetric._problem import Problem
 
 BYTES_PER_PAIR = 20  # a queue, what was seen, and the problem's new cost and stops
 
 
 def reachable_part(problem: Problem) -> Problem:
-    """The problem with a free stop at every pair that the starts do not lead to."""
+    """The problem with a free stop at every pair that the starts do not lead to, marked as not solved."""
     n, m = problem.shape
     starts = problem.source.start, problem.target.start
     for role, start in zip(("source", "target"), starts, strict=True):
@@ -30,15 +31,17 @@ def reachable_part(problem: Problem) -> Problem:
             )
     _memory.require(BYTES_PER_PAIR * n * m, f"finding the reachable of {n} x {m} pairs", "compare parts of the chains")
     stop = np.zeros((0, 0), np.bool_) if problem.stop is None else problem.stop.copy()
-    seen = _reached(problem, stop)
+    seen = reached(problem, stop)
     ended = ~seen if problem.stop is None else ~seen | problem.stop
     cost = np.where(seen, problem.cost, 0.0)
     part = Problem(problem.source, problem.target, discount=problem.discount, cost=cost, stop=ended)
     object.__setattr__(part, "normalised", problem.normalised)  # the cost has the factor already
+    object.__setattr__(part, "unsolved", frozen(~seen))
     return part
 
 
-def _reached(problem: Problem, stop: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def reached(problem: Problem, stop: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The pairs that the starts lead to; `stop` is writable, and empty where nothing stops."""
     n, m = problem.shape
     seen = np.zeros((n, m), np.bool_)
     assert problem.source.start is not None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,11 @@ import numpy.typing as npt
 from bisimetric._certificate import Certificate
 from bisimetric._coupling import Coupling, Potentials, Witness
 from bisimetric._errors import MissingStart
+from bisimetric._frozen import Immutable, read_only
 from bisimetric._problem import Problem
 from bisimetric._starts import StartTransport, between_starts
 from bisimetric._stochastic import Floats
+from bisimetric._text import discount_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,17 +73,21 @@ class Model(Protocol):
     def n_states(self) -> int: ...
 
 
-class Answer:
-    """What every solution says: distances between all states of two models, each inside a certified interval."""
+class Answer(Immutable):
+    """What every solution says: distances between all states of two models, each inside a certified interval.
+
+    Everything in it is read-only.
+    """
 
     kind: ClassVar[str] = "chain"  # of model, in messages
     status: Status
     history: tuple[Step, ...]
     certificate: Certificate
+    tol: float | None  # relative gap that was aimed for; None where there was none, or a file does not tell
 
     @property
     def value(self) -> Floats:
-        """[n, m], the best estimate of the distances, inside the interval and never negative."""
+        """[n, m], the best estimate of the distances, inside the interval and never negative; NaN if not solved."""
         return self.certificate.value
 
     @property
@@ -96,7 +102,7 @@ class Answer:
 
     @property
     def gap(self) -> float:
-        """max(upper - lower)."""
+        """max(upper - lower) over the pairs that were solved."""
         return self.certificate.gap
 
     @property
@@ -114,9 +120,20 @@ class Answer:
         """Certified bounds on `distance`."""
         return self._starts.lower, self._starts.upper
 
+    @property
+    def reached_tol(self) -> bool:
+        """Whether the certified relative gap is within the tolerance that was aimed for; true if there was none."""
+        return self.tol is None or self.relative_gap <= self.tol
+
     def match(self) -> npt.NDArray[np.int64]:
-        """[n], for every source state the target state at the smallest distance (the first of several)."""
-        nearest: npt.NDArray[np.int64] = self.value.argmin(axis=1)
+        """[n], for every source state the target state at the smallest distance (the first of several).
+
+        Pairs that were not solved are left out; -1 for a source state without any other.
+        """
+        value = self.value
+        none = np.isnan(value)
+        nearest: npt.NDArray[np.int64] = np.where(none, np.inf, value).argmin(axis=1)
+        nearest[none.all(axis=1)] = -1
         return nearest
 
     def plot(self, *, axes: Axes | None = None) -> Figure:
@@ -124,6 +141,10 @@ class Answer:
         from bisimetric.views.distances import distances
 
         return distances(self, axes=axes)
+
+    def aimed_at(self, tol: float) -> Self:
+        """The same, with the relative gap that was aimed for; 0 stands for none."""
+        return replace(self, tol=tol or None)  # type: ignore[type-var]
 
     @property
     def models(self) -> tuple[Model, Model]:
@@ -151,13 +172,16 @@ class Answer:
     def _facts(self) -> Sequence[tuple[str, str]]:
         n, m = self.value.shape
         facts = [("states", f"{n} x {m}"), ("discount", self.discounting)]
+        unsolved = int(np.isnan(self.value).sum())
+        if unsolved:
+            facts.append(("pairs", f"{n * m - unsolved} of {n * m} solved, those that the starts lead to"))
         if all(model.start is not None for model in self.models):
             low, high = self.interval
             facts.append(("distance", f"{self.distance:.10g} in [{low:.10g}, {high:.10g}]"))
         else:
             facts.append(("largest", f"{self.value.max():.10g}"))
-        facts.append(("relative gap", f"{self.relative_gap:.1e}"))
-        facts.append(("status", self.status.name))
+        missed = "" if self.reached_tol else f", wanted {self.tol:g}"
+        facts.append(("status", f"{self.status.name}: relative gap {self.relative_gap:.1e}{missed}"))
         return facts
 
     def __repr__(self) -> str:
@@ -180,11 +204,16 @@ class Solution(Answer):
     witness: Witness
     priced: Floats  # [n, m], the value that was checked, times `scale`
     scale: float
+    tol: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "certificate", self.certificate.published(self.problem.unsolved))
+        object.__setattr__(self, "priced", read_only(self.priced))
 
     @property
     def coupling(self) -> Coupling:
         """The coupling whose value is `upper`'s proof: coupling[x, y] is the joint law of the successors."""
-        return Coupling(self.problem, self.witness, lambda: self._starts.law(self.problem.shape))
+        return Coupling(self.problem, self.witness, self._start_law)
 
     @property
     def potentials(self) -> Potentials:
@@ -203,10 +232,14 @@ class Solution(Answer):
 
         save(self, path)
 
+    def _start_law(self) -> Floats:
+        return self._starts.law(self.problem.shape)
+
     @property
     def models(self) -> tuple[Model, Model]:
         return self.problem.source, self.problem.target
 
     @property
     def discounting(self) -> str:
-        return f"{self.problem.discount:g} ({'normalised' if self.problem.normalised else 'not normalised'})"
+        kind = "normalised" if self.problem.normalised else "not normalised"
+        return f"{discount_text(self.problem.discount)} ({kind})"

@@ -17,14 +17,14 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._certificate import Certificate, ListedCertificate
+from bisimetric._certificate import Certificate, ListedCertificate, checked_guess
 from bisimetric._errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric._game import Game
 from bisimetric._game_solution import MDPSolution
 from bisimetric._options import whole
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
-from bisimetric._stochastic import Floats, real_array
+from bisimetric._stochastic import Floats
 from bisimetric._task import AnyAnswer, ChainTask, GameTask, Task
 from bisimetric.solvers import GameIteration, Iterate, PolicyIteration, Solver
 from bisimetric.solvers.base import NOISE, PROGRESS
@@ -92,7 +92,7 @@ class _Options(NamedTuple):
 def _driven(task: Task[AnyAnswer], options: _Options, guess: Floats | None = None) -> AnyAnswer:
     """The answer to a task; raises when a promise was missed or the solve was interrupted."""
     if task.is_immediate():
-        return task.immediate(options.solver.name)
+        return task.immediate(options.solver.name).aimed_at(options.tol)
     run = _Run(task, options)
     try:
         run = run.on_classes()
@@ -174,7 +174,8 @@ class _Run(Generic[AnyAnswer]):
             estimate = None if status is Status.INTERRUPTED else iterate.estimate()
             iterate = self._iterate = iterate.at_rest()
             certificate = self._certificate.around(estimate, self._task.bellman.scale)
-        return self._task.answer(self._options.solver.name, status, tuple(self._history), certificate, iterate)
+        answer = self._task.answer(self._options.solver.name, status, tuple(self._history), certificate, iterate)
+        return answer.aimed_at(self._options.tol)
 
     def _accept(self, iterate: Iterate) -> Iterate:
         self._iterate, self._certificate = iterate, None
@@ -230,7 +231,8 @@ def _checked_max_steps(max_steps: object, solver: Solver[Any]) -> int:
 def _checked_initial(initial: object, problem: Problem) -> Floats | None:
     if initial is None:
         return None
-    guess = initial.value if isinstance(initial, Solution) else real_array(initial, "initial", InvalidProblem, ndim=2)
-    if guess.shape != problem.shape:
-        raise InvalidProblem(f"initial has shape {guess.shape}, expected {problem.shape}")
-    return guess
+    if isinstance(initial, Solution):
+        unsolved, initial = initial.problem.unsolved, initial.value
+        if unsolved is not None and initial.shape == problem.shape:
+            initial = np.where(unsolved, problem.cost, initial)
+    return checked_guess(problem, initial, "initial")

@@ -42,9 +42,9 @@ def between_starts(certificate: Certificate, source: Floats, target: Floats) -> 
         pair = xs[0], ys[0]
         value, low, high = (bound[pair].item() for bound in (certificate.value, certificate.lower, certificate.upper))
         return StartTransport(value, low, high, xs, ys, np.ones(1))
-    below = _transport(certificate.lower, source, target)
-    above = _transport(certificate.upper, source, target)
-    best = _transport(certificate.value, source, target)
+    laws = source[xs], target[ys]
+    bounds = (bound[np.ix_(xs, ys)] for bound in (certificate.lower, certificate.upper, certificate.value))
+    below, above, best = (_transport(bound, *laws) for bound in bounds)
     lower, upper = max(below.lower, 0.0), above.upper
     if not certificate.upper[xs[above.left], ys[above.right]].any():  # a plan that moves nothing, exactly
         lower, upper, best = 0.0, 0.0, above
@@ -61,7 +61,7 @@ class _Transport(NamedTuple):
 
 
 def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
-    """One transport with certified bounds: a sweep over a single pair whose rows are the two laws."""
+    """One transport with certified bounds: a sweep over a single pair whose rows are the two laws, without zeros."""
     largest = float(distances.max()) or 1.0
     value = distances / largest
     rows = [_single_row(law) for law in (source, target)]
@@ -84,5 +84,4 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
 
 
 def _single_row(law: Floats) -> Rows:
-    states = np.flatnonzero(law)
-    return Rows(np.array([0, len(states)]), states.astype(np.int32), law[states])
+    return Rows(np.array([0, len(law)]), np.arange(len(law), dtype=np.int32), law)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._errors import BisimetricError, InvalidChain
+from bisimetric._frozen import frozen as frozen
 
 GRAIN = 2.0**-52  # unit of a stored probability
 GRAINS_IN_ONE = 2**52
@@ -58,12 +59,6 @@ def real_array(given: object, what: str, kind: type[BisimetricError], *, ndim: i
         where = place[0] if ndim == 1 else place
         raise kind(f"{what}[{where}] is {copy[place]}, expected a finite number; replace it before")
     return copy
-
-
-def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same array, read-only from now on."""
-    array.setflags(write=False)
-    return array
 
 
 def offsets(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

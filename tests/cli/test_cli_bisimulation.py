@@ -14,7 +14,7 @@ COMMON = {
     "model", "states", "transitions", "classes", "class_transitions", "class_names", "map", "seconds", "memory_bytes",
 }  # fmt: skip
 KEYS = {
-    "states": COMMON | {"discount", "cost", "relative_gap", "status", "closest", "farthest"},
+    "states": COMMON | {"discount", "cost", "relative_gap", "status", "tol", "tol_reached", "closest", "farthest"},
     "quotient": COMMON | {"output"},
     "aggregate": COMMON | {"discount", "distance_bound", "value_bound", "output"},
 }

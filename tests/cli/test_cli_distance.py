@@ -9,7 +9,8 @@ import pytest
 ROOMS = ("distance", "four-rooms:p1", "four-rooms:p0", "--discount", 0.95)
 KNOWN = 0.4355817651
 KEYS = {
-    "distance", "lower", "upper", "gap", "relative_gap", "source", "target", "states", "discount", "normalised",
+    "distance", "lower", "upper", "gap", "relative_gap", "tol", "tol_reached", "source", "target", "states",
+    "discount", "normalised",
     "solver", "status", "message", "steps", "history", "seconds", "memory_bytes", "explain", "explain_rest", "summary",
     "limit",
 }  # fmt: skip
@@ -68,6 +69,35 @@ def test_json_keys_are_documented(command):
     """Every key stands in the help."""
     text = command("distance", "--help").out
     assert all(re.search(rf"\b{key}\b", text) for key in KEYS)
+
+
+def test_costs_are_those_given(command, chain_file):
+    """--normalised changes the distance and the amounts, not the costs; occupancies explain the amounts."""
+    files = (chain_file("a.json", start=0), chain_file("b.json", start=1))
+    for flags, factor in (((), 0.1), (("--normalised",), 1.0)):
+        document = command("distance", *files, "--discount", 0.9, "--json", *flags).document
+        assert [part["cost"] for part in document["explain"]] == [1.0]
+        for part in document["explain"]:
+            assert part["amount"] == pytest.approx(part["occupancy"] * part["cost"] / factor)
+        text = command("distance", *files, "--discount", 0.9, *flags).out
+        assert ("occupancy · cost / (1-γ)" in text) == (not flags)
+        assert "occupancy · cost" in text
+
+
+def test_a_discount_close_to_one(command, chain_file):
+    """It is not shown as 1."""
+    file = chain_file(start=0)
+    assert "γ = 1-1e-08," in command("distance", file, file, "--discount", 1 - 1e-8).out
+
+
+def test_a_missed_default_tolerance_is_said(command):
+    """In the text, in JSON and on stderr."""
+    ran = command(*ROOMS, "--max-steps", 1)
+    assert "wanted 1e-09, NOT REACHED" in ran.out
+    assert "wanted 1e-09; raise --max-steps" in ran.err
+    document = command(*ROOMS, "--max-steps", 1, "--json").document
+    assert (document["tol"], document["tol_reached"]) == (1e-9, False)
+    assert command(*ROOMS, "--json").document["tol_reached"] is True
 
 
 def test_normalised(command):

@@ -10,6 +10,8 @@ import time
 import numpy as np
 import pytest
 
+from bisimetric.cli import main
+
 ROOMS = ("distance", "four-rooms:p1", "four-rooms:p0", "--discount", 0.95)
 
 
@@ -208,6 +210,81 @@ def test_a_full_disk():
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "No space left" in done.stderr
+
+
+@pytest.mark.parametrize(("limit", "code"), [(100, 0), (0.1, 1)])
+@pytest.mark.parametrize("closed", [("stdout",), ("stderr",), ("stdin", "stdout", "stderr")])
+def test_closed_streams(monkeypatch, closed, limit, code):
+    """Nobody reads the answer; the exit code is the verdict."""
+    for name in closed:
+        monkeypatch.setattr(sys, name, None)  # as Python has it when it starts without one
+    assert main([*map(str, ROOMS), "--fail-above", str(limit)]) == code
+
+
+CLOSING = """
+import os, sys
+os.closerange(0, 3)
+os.execv(sys.executable, [sys.executable, "-m", "bisimetric", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs to start a process in the place of another")
+@pytest.mark.parametrize(("arguments", "code"), [(("--version",), 0), (("--nope",), 2)])
+def test_a_process_without_streams(arguments, code):
+    """Neither typer nor the interpreter's exit stumbles."""
+    assert subprocess.run([sys.executable, "-c", CLOSING, *arguments], timeout=120).returncode == code
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (ZeroDivisionError("by zero"), "a defect of bisimetric, please report it: ZeroDivisionError: by zero (_"),
+        (MemoryError(), "error: out of memory"),
+        (ImportError("no numpy"), "a library cannot be loaded, for lack of memory or"),
+        (RecursionError("deep"), "RecursionError"),
+    ],
+)
+def test_any_error_is_one_line(command, monkeypatch, error, says):
+    """With code 2: 1 would be a verdict."""
+
+    def fail(request):
+        raise error
+
+    monkeypatch.setattr("bisimetric.cli._distance.run", fail)
+    ran = command(*ROOMS, "--fail-above", 100)
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_stderr():
+    """What cannot be said there changes no code."""
+    with open("/dev/full", "w") as err:
+        command = [sys.executable, "-m", "bisimetric", "distance", "x"]
+        assert subprocess.run(command, stdout=subprocess.DEVNULL, stderr=err, timeout=120).returncode == 2
+
+
+LIMITED = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
+os.execv(sys.executable, [sys.executable, "-m", "bisimetric", *sys.argv[2:]])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on the address space")
+@pytest.mark.parametrize("megabytes", [60, 130])
+def test_too_little_memory(megabytes):
+    """Even where there is none to load numpy."""
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(megabytes * 2**20), *map(str, ROOMS)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("bisimetric: error: ")
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")

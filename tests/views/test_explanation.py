@@ -55,6 +55,23 @@ def test_four_rooms():
     assert sum(part.share for part in explanation.parts) < 1
 
 
+@pytest.mark.parametrize("normalised", [False, True])
+def test_costs_are_those_given(normalised):
+    """A cost of 1 is shown as 1, whatever the normalisation; occupancy, cost and amount fit together."""
+    one = bm.MarkovChain([[0.5, 0.5], [0.5, 0.5]], reward=[0, 0.3], start=0)
+    other = bm.MarkovChain([[0.9, 0.1], [0.5, 0.5]], reward=[1, 0], start=0)
+    solution = bm.distance(one, other, discount=0.9, normalised=normalised)
+    explanation = solution.explain()
+    assert {part.cost for part in explanation.parts} == {1.0, 0.7}
+    factor = 1.0 if normalised else 1 - 0.9
+    for part, row in zip(explanation.parts, explanation.rows(), strict=True):
+        assert part.amount == pytest.approx(part.occupancy * part.cost / factor)
+        assert float(row[4]) == pytest.approx(float(row[2]) * float(row[3]) / factor, rel=1e-3)
+    assert sum(part.amount for part in explanation.parts) == pytest.approx(solution.distance)
+    for text in (repr(explanation), explanation._repr_html_()):
+        assert ("occupancy · cost / (1-γ)" in text) == (not normalised)
+
+
 def test_nothing_to_explain():
     """A distance of zero has no parts."""
     chain = bm.MarkovChain([[0, 1], [1, 0]], reward=[0, 1], start=0)
@@ -64,9 +81,20 @@ def test_nothing_to_explain():
 
 
 def test_names_are_data():
-    """State names are escaped in HTML."""
+    """State names are escaped in HTML, and inert in text."""
     evil = "<script>alert(1)</script>"
     chain = bm.MarkovChain(np.eye(2), reward=[0, 1], names=[evil, "b"], start=0)
     page = bm.solve(bm.Problem(chain, chain.with_start(1), discount=0.5)).explain()._repr_html_()
     assert "<script" not in page
     assert "&lt;script&gt;" in page
+
+
+@pytest.mark.parametrize("evil", ["\x1b]0;x\x07\x1b[31mred", "two\nlines", "\u202eright to left", "\u2028", "\x9b31m"])
+def test_names_are_inert(evil):
+    """No escape, no new line and no change of direction in any view."""
+    chain = bm.MarkovChain(np.eye(2), reward=[0, 1], names=[evil, "b"], start=0)
+    explanation = bm.solve(bm.Problem(chain, chain.with_start(1), discount=0.5)).explain()
+    assert explanation.parts[0].source == evil
+    assert all(line.isprintable() for line in repr(explanation).split("\n"))
+    assert len(repr(explanation).split("\n")) == 3
+    assert explanation._repr_html_().isprintable()

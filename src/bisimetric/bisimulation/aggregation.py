@@ -35,6 +35,7 @@ from scipy import sparse
 from bisimetric._chain import MarkovChain
 from bisimetric._convert import as_mdp
 from bisimetric._errors import InvalidChain, InvalidOption
+from bisimetric._frozen import Immutable
 from bisimetric._game import Game
 from bisimetric._mdp import MDP
 from bisimetric._partition import Classes
@@ -49,7 +50,7 @@ ROUNDINGS = 1.0 + 2.0**-50  # four of them, outwards
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Aggregation(Generic[Model]):
+class Aggregation(Immutable, Generic[Model]):
     """A small model, the small state of every state, and how far the two models are apart at most."""
 
     model: Model
@@ -125,7 +126,7 @@ def aggregate(
     merged = clustered(np.minimum(itself, itself.T), kinds, epsilon, n_states)
     small = mean_chain(model, merged)
     between = solve(Problem(model, small, discount=gamma, normalised=True)).upper
-    return Aggregation(small, merged, *_bounds(between, merged, gamma))
+    return Aggregation(small, frozen(merged), *_bounds(between, merged, gamma))
 
 
 def _of_mdp(mdp: MDP, kinds: Classes, epsilon: float | None, n_states: int | None, gamma: float) -> MDPAggregation:
@@ -138,7 +139,7 @@ def _of_mdp(mdp: MDP, kinds: Classes, epsilon: float | None, n_states: int | Non
     policy = small.optimal_policy(gamma).policy[merged]
     earned = as_mdp(mdp.under(policy)).optimal_policy(gamma).lower
     loss = _outwards(float((best.upper - earned).max()))
-    return MDPAggregation(small, merged, *_bounds(between, merged, gamma), frozen(policy), loss)
+    return MDPAggregation(small, frozen(merged), *_bounds(between, merged, gamma), frozen(policy), loss)
 
 
 def _with_all_actions(mdp: MDP, kinds: Classes) -> MDP:

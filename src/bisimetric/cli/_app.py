@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from bisimetric._memory import require_space_for_libraries
 from bisimetric._version import __version__
 from bisimetric.cli._help import (
     AGGREGATE_HELP,
@@ -48,6 +49,7 @@ def bisimetric(
     ] = False,
 ) -> None:
     """Certified optimal-transport distances and bisimulation metrics between Markov chains."""
+    require_space_for_libraries()
 
 
 @app.command(help=DISTANCE_HELP, short_help="The certified distance between two chains.", epilog=EXIT_CODES)

@@ -17,12 +17,13 @@ from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidOption, NotEnoughMemory
 from bisimetric._problem import Problem, checked_discount
 from bisimetric._solution import Solution
+from bisimetric._text import discount_text
 from bisimetric.cli._console import print_json, show
 from bisimetric.cli._document import finite
 from bisimetric.cli._outcome import TOP, Expense, Meter, PairDistance, pair_at
 from bisimetric.cli._output import check_output
 from bisimetric.cli._progress import Progress
-from bisimetric.cli._report import expense_facts, facts_grid, pair_digits, pairs_table
+from bisimetric.cli._report import expense_facts, facts_grid, gap_words, pair_digits, pairs_table
 from bisimetric.cli._text import complain, printable
 from bisimetric.cli._verdict import ExitCode
 
@@ -54,14 +55,18 @@ def run_states(model: str, discount: float, *, as_json: bool) -> int:
             "cost": _cost_name(small),
             "relative_gap": None if solution is None else solution.relative_gap,
             "status": None if solution is None else solution.status.name,
+            "tol": None if solution is None else solution.tol,
+            "tol_reached": None if solution is None else solution.reached_tol,
             "closest": None if solution is None else [asdict(pair) for pair in closest],
             "farthest": None if solution is None else [asdict(pair) for pair in farthest],
             **_expense(expense),
         }
         print_json(finite(document))
         return ExitCode.FINE
-    facts = [*_size_facts(model, chain, small), ("meaning", f"distances times 1-γ; γ = {discount:.12g}")]
+    facts = [*_size_facts(model, chain, small), ("meaning", f"distances times 1-γ; γ = {discount_text(discount)}")]
     facts.append(("cost", _cost_name(small)))
+    if solution is not None:
+        facts.append(("relative gap", gap_words(solution)))
     show(facts_grid([*facts, *expense_facts(expense)], bold="classes"))
     _show_classes(chain, small, classes)
     for title, pairs in (("Closest", closest), ("Farthest", farthest)):
@@ -119,7 +124,7 @@ def run_aggregate(
         *_size_facts(model, chain, found.model),
         ("distance", f"at most {_rounded_up(found.distance_bound)} between a state and its class, times 1-γ"),
         ("values", f"differ by at most {_rounded_up(found.value_bound)} (discounted sums of rewards)"),
-        ("discount", f"γ = {discount:.12g}"),
+        ("discount", f"γ = {discount_text(discount)}"),
     ]
     show(facts_grid([*facts, *expense_facts(expense)], bold="classes"))
     _show_classes(chain, found.model, found.map)

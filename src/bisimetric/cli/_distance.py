@@ -197,8 +197,8 @@ def _print(outcome: Outcome, as_json: bool) -> None:
 def _warn(solution: Solution, missed: bool, tol: float | None) -> None:
     if missed:
         complain(f"the tolerance {tol:g} was not reached; {_reached(solution)}; {REMEDIES[solution.status]}")
-    elif solution.status in (Status.STEP_LIMIT, Status.STALLED):
-        complain(f"stopped early; {_reached(solution)}; {REMEDIES[solution.status]}")
+    elif not solution.reached_tol and solution.status in (Status.STEP_LIMIT, Status.STALLED):
+        complain(f"stopped early; {_reached(solution)}, wanted {solution.tol:g}; {REMEDIES[solution.status]}")
 
 
 REMEDIES = {

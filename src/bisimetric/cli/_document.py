@@ -23,6 +23,8 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "upper": upper,
         "gap": solution.gap,
         "relative_gap": solution.relative_gap,
+        "tol": solution.tol,
+        "tol_reached": solution.reached_tol,
         "source": outcome.source,
         "target": outcome.target,
         "states": list(problem.shape),

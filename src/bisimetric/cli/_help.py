@@ -5,8 +5,9 @@ from __future__ import annotations
 EXIT_CODES = """\b
 Exit codes:
   0    fine
-  1    the distance is above the limit of --fail-above
-  2    bad input or usage
+  1    the distance is above the limit of --fail-above, never anything else
+  2    no answer, and a line on stderr that says why: bad input or usage, too
+       little memory, output that cannot be written, a defect
   3    undecided: the interval straddles the limit of --fail-above; or
        without --fail-above, --tol was not reached
   130  interrupted; the interval reached so far is on stderr"""
@@ -48,6 +49,7 @@ Keys of --json, null where there is no such thing:
   distance, lower, upper    between the starts
   gap, relative_gap         max(upper - lower) over all pairs of states, and
                             that divided by the largest upper bound
+  tol, tol_reached          the relative gap aimed for, and whether it is met
   source, target, states    as given, and [n, m]
   discount, normalised
   solver, status, message   status SOLVED, COMPLETED, STEP_LIMIT or STALLED
@@ -55,6 +57,8 @@ Keys of --json, null where there is no such thing:
   seconds, memory_bytes     {cpu, wall} from reading the input; peak memory
   explain                   the pairs of states with the largest amounts:
                             [{source, target, occupancy, cost, amount, share}]
+                            with cost as given and amount = occupancy · cost,
+                            divided by 1-γ if not normalised
   explain_rest              amount of all pairs that are not listed
   summary                   without starts: {n_pairs, zero_pairs, smallest,
                             median, largest, closest}; a pair of states is
@@ -86,6 +90,7 @@ Examples:
 {REDUCTION_KEYS}
   discount, cost                       cost: reward or labels
   relative_gap, status                 of the distances between classes
+  tol, tol_reached                     the gap aimed for, and if it is met
   closest, farthest                    [{{source, target, distance, lower,
                                        upper}}], null if there are too many
                                        classes to compute them

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from bisimetric._chain import MarkovChain
 from bisimetric._memory import in_words
-from bisimetric._solution import Status
+from bisimetric._solution import Solution, Status
+from bisimetric._text import discount_text
 from bisimetric.cli._outcome import Expense, Outcome, PairDistance, Summary, has_starts
 from bisimetric.cli._text import Digits, digits, duration, printable
 from bisimetric.cli._verdict import Verdict
@@ -72,13 +73,19 @@ def _facts(outcome: Outcome) -> Iterator[Row]:
     if outcome.summary is not None:
         yield from _summary_facts(outcome, outcome.summary)
     kind = "normalised: times 1-γ" if problem.normalised else "sum of discounted costs"
-    yield "meaning", f"{kind}; γ = {problem.discount:.12g}, cost: {printable(outcome.cost)}"
+    yield "meaning", f"{kind}; γ = {discount_text(problem.discount)}, cost: {printable(outcome.cost)}"
     yield "states", "{} × {}".format(*problem.shape)
     steps = len(solution.history)
     yield "solver", f"{solution.solver}, {steps} step{'' if steps == 1 else 's'}"
-    yield "relative gap", f"{solution.relative_gap:.1e} of the largest distance" if solution.relative_gap else "0"
+    yield "relative gap", gap_words(solution)
     yield "status", f"{solution.status.name}: {solution.status.value}"
     yield from expense_facts(expense)
+
+
+def gap_words(solution: Solution) -> str:
+    """The relative gap, and the one wanted where that is smaller."""
+    gap = f"{solution.relative_gap:.1e} of the largest distance" if solution.relative_gap else "0"
+    return gap if solution.reached_tol else f"{gap}; wanted {solution.tol:g}, NOT REACHED"
 
 
 def expense_facts(expense: Expense) -> Iterator[Row]:
@@ -134,14 +141,10 @@ def _closest_table(summary: Summary) -> Table:
 
 def _parts_table(explanation: Explanation) -> Table:
     table = pairs_table("occupancy", "cost", "amount", "share")
-    for source, target, *numbers in explanation.rows():
-        table.add_row(printable(source), printable(target), *numbers)
+    for row in explanation.rows():
+        table.add_row(*row)
     return table
 
 
 def _remainder(explanation: Explanation) -> str:
-    others = explanation.n_pairs - len(explanation.parts)
-    occupancy = "occupancy is the discounted share of time,\namount = occupancy · cost / (1-γ)"
-    if others <= 0:
-        return f"all pairs that contribute; {occupancy}"
-    return f"{others} other pair{'s' if others > 1 else ''}: {explanation.rest:.6g}; {occupancy}"
+    return f"{explanation.remainder()}; occupancy is the discounted share of time,\n{explanation.formula}"

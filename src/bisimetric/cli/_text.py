@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import suppress
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import NamedTuple
 
-from bisimetric.views.inert import printable as printable
+from bisimetric._text import printable as printable
 
 LONGEST_MESSAGE = 2_000
 FLOAT_DIGITS = 17  # significant digits that tell any two floats apart
@@ -21,9 +22,10 @@ PLAIN_FROM, PLAIN_TO = -5, 14  # powers of ten written without exponent
 
 
 def complain(message: str) -> None:
-    """One inert line on stderr."""
+    """One inert line on stderr, if there is someone to read it."""
     line = printable(" ".join(message.split()), LONGEST_MESSAGE)
-    print(f"bisimetric: {line}", file=sys.stderr, flush=True)
+    with suppress(OSError, ValueError):
+        print(f"bisimetric: {line}", file=sys.stderr, flush=True)
 
 
 class Digits(NamedTuple):

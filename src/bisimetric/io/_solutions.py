@@ -18,21 +18,23 @@ from bisimetric._certificate import CELLS_AT_ONCE, Certificate, check, immediate
 from bisimetric._coupling import StoredWitness, Witness
 from bisimetric._errors import FileFormatError, InvalidProblem, InvalidWitness
 from bisimetric._problem import Problem
+from bisimetric._reachable import reached
 from bisimetric._solution import Solution, Status, Step
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, offsets
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, frozen, offsets
 from bisimetric.io._chains import CHAIN_ARRAYS, CHAIN_KEYS, chain_document, chain_from
 from bisimetric.io._document import Document, Stream, stream
 from bisimetric.io._fields import Fields
 from bisimetric.kernels.layout import Cells
 
-PROBLEM_KEYS = ("source", "target", "cost", "discount", "normalised", "stop")
+PROBLEM_KEYS = ("source", "target", "cost", "discount", "normalised", "stop", "unsolved")
 WITNESS_KEYS = ("indptr", "left", "right", "weight", "potential")
 SOLUTION_KEYS = (
     "problem", "solver", "status", "history", "value", "lower", "upper", "priced", "scale", "witness",
+    "tol",
 )  # fmt: skip
 SOLUTION_ARRAYS = (
     *(f"problem.{side}.{name}" for side in ("source", "target") for name in CHAIN_ARRAYS),
-    "problem.cost", "problem.stop", "value", "lower", "upper", "priced",
+    "problem.cost", "problem.stop", "problem.unsolved", "value", "lower", "upper", "priced",
     *(f"witness.{key}" for key in WITNESS_KEYS),
 )  # fmt: skip
 RECHECK_SLACK = 256 * UNIT_ROUNDOFF  # times max(upper)/(1 - γ): what another processor's rounding may change
@@ -51,17 +53,24 @@ def solution_document(solution: Solution) -> Document:
     }
     if problem.stop is not None:
         question["stop"] = stream(problem.stop, "|b1")
+    if problem.unsolved is not None:
+        question["unsolved"] = stream(problem.unsolved, "|b1")
+    value, lower, upper = (
+        bound if problem.unsolved is None else np.where(problem.unsolved, 0.0, bound)  # what a free stop has
+        for bound in (certificate.value, certificate.lower, certificate.upper)
+    )
     return {
         "problem": question,
         "solver": solution.solver,
         "status": solution.status.name,
         "history": [_written_step(step) for step in solution.history],
-        "value": stream(certificate.value, "<f8"),
-        "lower": stream(certificate.lower, "<f8"),
-        "upper": stream(certificate.upper, "<f8"),
+        "value": stream(value, "<f8"),
+        "lower": stream(lower, "<f8"),
+        "upper": stream(upper, "<f8"),
         "priced": stream(solution.priced, "<f8"),
         "scale": float(solution.scale),
         "witness": _witness_document(problem, solution.witness),
+        **({} if solution.tol is None else {"tol": float(solution.tol)}),
     }
 
 
@@ -84,7 +93,18 @@ def solution_from(fields: Fields) -> Solution:
         witness,
         priced,
         scale,
+        _tol(fields),
     )
+
+
+def _tol(fields: Fields) -> float | None:
+    """Absent in files that were written before it was kept."""
+    if not fields.has("tol"):
+        return None
+    tol = fields.number("tol")
+    if not 0.0 < tol < math.inf:
+        raise FileFormatError(f"tol is {tol!r}, expected a positive number")
+    return tol
 
 
 def _proved_again(
@@ -126,7 +146,21 @@ def _problem(fields: Fields) -> Problem:
     except InvalidProblem as error:
         raise FileFormatError(f"problem: {error}") from None
     object.__setattr__(problem, "normalised", fields.of_kind("normalised", bool))  # the cost has the factor already
+    if fields.has("unsolved"):
+        object.__setattr__(problem, "unsolved", _unsolved(fields, problem))
     return problem
+
+
+def _unsolved(fields: Fields, problem: Problem) -> npt.NDArray[np.bool_]:
+    """Pairs that nothing solved depends on: free stops to which the starts do not lead."""
+    mask = fields.mask("unsolved", *problem.shape)
+    starts = problem.source.start is not None and problem.target.start is not None
+    stop = np.zeros(problem.shape, np.bool_) if problem.stop is None else problem.stop.copy()
+    if not starts or (mask & ~stop).any() or problem.cost[mask].any() or (mask & reached(problem, stop)).any():
+        raise FileFormatError(
+            f"{fields.name('unsolved')} marks a pair that has a cost, does not stop or can be reached from the starts"
+        )
+    return frozen(mask)
 
 
 def _witness_document(problem: Problem, witness: Witness) -> Document:

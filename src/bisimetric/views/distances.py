@@ -54,7 +54,8 @@ def distances(solution: Answer, *, names: tuple[str, str] | None = None, axes: A
     cells = cells_of(source.names), cells_of(target.names)
     if cells[0] is None or cells[1] is None or source.start is None or target.start is None:
         return _matrix(solution, names, axes)
-    to_cells = source.start @ solution.value  # a law is coupled with a single state in one way only
+    begins = source.start > 0.0
+    to_cells = source.start[begins] @ solution.value[begins]  # a law is coupled with a single state in one way only
     if axes is not None:
         return heat_map(target, to_cells, title=summary(solution).replace(", distance", "\ndistance"), axes=axes)
     return on_grids(source, target, to_cells, summary(solution), names)
@@ -145,13 +146,17 @@ def _matrix(solution: Answer, names: tuple[str, str] | None, axes: Axes | None) 
 
 
 def block_means(matrix: Floats, step: int) -> Floats:
-    """The means over blocks of step × step entries; those at the far edges may be smaller."""
+    """The means over blocks of step × step entries, without NaN; those at the far edges may be smaller."""
     if step == 1:
         return matrix
     rows, columns = (np.arange(0, size, step) for size in matrix.shape)
-    sums = np.add.reduceat(np.add.reduceat(matrix, rows, axis=0), columns, axis=1)
-    heights, widths = (np.diff(edges, append=size) for edges, size in zip((rows, columns), matrix.shape, strict=True))
-    return np.asarray(sums / np.outer(heights, widths))
+    known = ~np.isnan(matrix)
+    sums, counts = (
+        np.add.reduceat(np.add.reduceat(part, rows, axis=0), columns, axis=1)
+        for part in (np.where(known, matrix, 0.0), known.astype(np.float64))
+    )
+    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means
 
 
 def _name_ticks(axes: Axes, across: Model, down: Model) -> None:

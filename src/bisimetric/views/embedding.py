@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._errors import InvalidOption, MissingExtra
+from bisimetric._frozen import Immutable, frozen
 from bisimetric._options import whole
 from bisimetric._stochastic import Floats, real_array
 
@@ -35,7 +36,7 @@ class HasValue(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Embedding:
+class Embedding(Immutable):
     """Points, and how far their distances are from those asked for."""
 
     points: Floats  # [N, d], centred, along their principal axes
@@ -53,14 +54,14 @@ def embed(distances: npt.ArrayLike | HasValue, *, dimensions: int = 3, seed: int
     points = np.zeros((len(matrix), dimensions))
     largest = matrix.max()
     if largest == 0.0:
-        return Embedding(points, 0.0)
+        return Embedding(frozen(points), 0.0)
     scaled = matrix / largest  # SMACOF has absolute constants
     used = min(dimensions, len(matrix) - 1)  # N points lie in N - 1 dimensions however they are placed
     ends = [_descend(scaled, start) for start in (_classical(scaled, used), *_random(scaled, used, seed))]
     stresses = [_stress(scaled, end) for end in ends]
     best = int(np.argmin(stresses))
     points[:, :used] = _upright(ends[best]) * largest
-    return Embedding(points, stresses[best])
+    return Embedding(frozen(points), stresses[best])
 
 
 def checked_distances(distances: npt.ArrayLike | HasValue) -> Floats:

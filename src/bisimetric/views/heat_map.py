@@ -51,7 +51,7 @@ def heat_map(
     """Draw one value per state over the cells of a grid chain, walls in grey.
 
     The states have to be named "(row,column)", as those of `bisimetric.environments.grid` are. `marks` are short
-    texts to write into the cells of states, given by index or name.
+    texts to write into the cells of states, given by index or name. A value of NaN leaves its cell blank.
     """
     check_kind(
         chain,
@@ -112,8 +112,10 @@ def whole_ticks(axes: Axes) -> None:
 
 
 def checked_values(values: npt.ArrayLike, n_states: int) -> Floats:
-    """One finite number per state."""
-    array = real_array(values, "values", InvalidOption, ndim=1)
+    """One number per state, finite or NaN."""
+    unknown = np.isnan(values) if isinstance(values, np.ndarray) and values.dtype.kind == "f" else np.False_
+    array = real_array(np.where(unknown, 0.0, values) if unknown.any() else values, "values", InvalidOption, ndim=1)
     if len(array) != n_states:
         raise InvalidOption(f"values has {len(array)} entries, expected one per state: {n_states}")
+    array[unknown] = np.nan
     return array

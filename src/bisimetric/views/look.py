@@ -17,7 +17,7 @@ import numpy as np
 from bisimetric._errors import MissingExtra
 from bisimetric._options import check_kind
 from bisimetric._stochastic import Floats
-from bisimetric.views.inert import LONGEST_NAME, escaped, printable
+from bisimetric._text import LONGEST_NAME, escaped, printable
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -31,6 +31,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 DASHES = ("-", "--", "-.", ":")
 REFERENCE = "black"
 WALL, GRID = "0.72", "0.88"  # greys
+BLANK = "white"  # where there is no number
 DPI = 150
 MARGIN = 0.12  # inches around axes; equal scales on both axes shift things by more than the usual 0.04
 LABEL_HEIGHT = 0.45  # inches below axes that their ticks and label take
@@ -141,8 +142,10 @@ def add_colour_bar(axes: Axes, image: Any, label: str) -> None:
 
 
 def in_range(values: Floats, label: str) -> tuple[Floats, str]:
-    """The values and their label, in a unit that colours can be computed from."""
-    largest = float(np.abs(values).max(initial=0.0))
+    """The values and their label, in a unit that colours can be computed from; NaN is a blank."""
+    if np.isnan(values).any():
+        label = f"{label} ({BLANK}: not solved)"
+    largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
     if largest == 0.0 or COLOURED[0] <= largest <= COLOURED[1]:
         return values, label
     exponent = math.floor(math.log10(largest))
@@ -151,8 +154,14 @@ def in_range(values: Floats, label: str) -> tuple[Floats, str]:
 
 
 def colour_image(axes: Axes, picture: np.ndarray[Any, Any], extent: tuple[float, float, float, float]) -> AxesImage:
-    """A picture in viridis without smoothing; masked cells are walls."""
+    """A picture in viridis without smoothing; masked cells are walls, NaN is left blank."""
     import matplotlib
+    from matplotlib.colors import ListedColormap
 
+    style: dict[str, Any] = {"extent": extent, "interpolation": "nearest", "aspect": "equal"}
     cmap = matplotlib.colormaps["viridis"].with_extremes(bad=WALL)
-    return axes.imshow(picture, cmap=cmap, extent=extent, interpolation="nearest", aspect="equal")
+    image = axes.imshow(picture, cmap=cmap, **style)
+    known = ~np.isnan(np.ma.getdata(picture))
+    if not known.all():
+        axes.imshow(np.ma.MaskedArray(known, known), cmap=ListedColormap([BLANK]), **style)
+    return image

@@ -1,0 +1,89 @@
+"""What leaves the package is read-only: an answer that can be written to can be made to lie.
+
+numpy forgets that an array is read-only when it is pickled or deep-copied, and a sparse array whose parts are read-only
+can still be given new parts. So every public object that holds arrays is an `Immutable`, and sparse arrays are held in
+a `SparseField`.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import fields
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+Held = TypeVar("Held")
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same array, read-only from now on."""
+    array.setflags(write=False)
+    return array
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A read-only view; the array itself stays as it is, for those who still work with it."""
+    return frozen(array.view())
+
+
+class Immutable:
+    """A frozen dataclass whose arrays are read-only, also after pickle, copy and deepcopy.
+
+    A copy is the object itself: nothing in it can change.
+    """
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        slots = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return _rebuilt, (type(self), slots | getattr(self, "__dict__", {}))
+
+
+def _rebuilt(kind: type[Any], values: dict[str, Any]) -> Any:
+    """The object that was pickled."""
+    thing = object.__new__(kind)
+    for name, value in values.items():
+        object.__setattr__(thing, name, _refrozen(value))
+    return thing
+
+
+def _refrozen(value: Any) -> Any:
+    """The same value, with the arrays that it is or holds read-only; other objects are left to themselves."""
+    if isinstance(value, np.ndarray):
+        frozen(value)
+    elif sparse.issparse(value):
+        for part in (value.data, value.indices, value.indptr):
+            frozen(part)
+    elif isinstance(value, tuple):
+        for part in value:
+            _refrozen(part)
+    return value
+
+
+class SparseField(Generic[Held]):
+    """A field of an `Immutable` that holds a sparse array, or a tuple of them, and hands out a new shell every time.
+
+    Assigning to an entry that is not stored gives a sparse array new parts, read-only or not. That happens to the
+    shell: the arrays inside are shared, the field is as it was.
+    """
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Held:
+        if instance is None:
+            raise AttributeError(self._name)  # so that a dataclass sees no default value
+        held = instance.__dict__[self._name]
+        return tuple(map(copy.copy, held)) if isinstance(held, tuple) else copy.copy(held)  # type: ignore[return-value]
+
+    def __set__(self, instance: Any, value: Held) -> None:
+        instance.__dict__[self._name] = value

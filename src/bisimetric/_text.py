@@ -1,0 +1,27 @@
+"""Text that people look at: names made harmless, discounts never rounded to one.
+
+Names of states, actions and files are data: whatever could move the cursor, change colours, reorder a line or begin a
+new one is shown as an escape, in every text and in every error.
+"""
+
+from __future__ import annotations
+
+LONGEST_NAME = 60  # characters of a state's name
+CLOSE_TO_ONE = 5e-6  # |1 - γ| below which a discount is shown by the difference: six digits would round it to 1
+
+
+def printable(text: str, longest: int | None = LONGEST_NAME) -> str:
+    """The text with every character that is not plainly visible escaped, and cut if it is very long."""
+    shown = text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
+    return shown if shown.isprintable() else "".join(char if char.isprintable() else escaped(char) for char in shown)
+
+
+def escaped(char: str) -> str:
+    r"""A character as `\x1b`, `\u202e` and the like."""
+    return char.encode("unicode_escape").decode()
+
+
+def discount_text(discount: float) -> str:
+    """Six digits, as in 0.95; close to one the difference, as in 1-1e-08, so that only 1 itself reads 1."""
+    beyond = discount - 1.0
+    return f"1{beyond:+g}" if 0.0 < abs(beyond) < CLOSE_TO_ONE else f"{discount:g}"
