@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bisimetric._errors import InvalidOption
-from bisimetric._options import is_positive, positive
+from bisimetric._options import is_positive, positive, shown
 
 AUTO_FIRST = 12.0  # by which "auto" may move an exponent in the first round
 AUTO_DECAY = 2.0 / 3.0
@@ -115,8 +115,8 @@ def checked(step_size: object) -> None:
         return
     if not is_positive(step_size):
         raise InvalidOption(
-            f"step_size is {step_size!r}, expected a positive finite number, Decaying(first), FromTheorem(epsilon) "
-            "or 'auto'"
+            f"step_size is {shown(step_size)}, expected a positive finite number, Decaying(first), "
+            "FromTheorem(epsilon) or 'auto'"
         )
 
 

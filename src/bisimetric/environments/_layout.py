@@ -20,6 +20,7 @@ import numpy.typing as npt
 from bisimetric._errors import InvalidOption
 
 WALL, FREE, DOOR, GOAL, START = "#.DGS"
+MOST_SIDE = 46_340  # of a square whose cells can be counted in 31 bits
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right
 
 Cell = tuple[int, int]

@@ -20,7 +20,7 @@ from bisimetric import _step_size
 from bisimetric._averaging import Average
 from bisimetric._bellman import Bellman
 from bisimetric._errors import InvalidOption
-from bisimetric._options import is_positive, whole
+from bisimetric._options import is_positive, shown, whole
 from bisimetric._sinkhorn import INITIAL, LARGEST_EXPONENT, Factored, evaluation_target, largest_exponent
 from bisimetric._step_size import Plan, StepSize, Theorem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
@@ -91,14 +91,14 @@ class Alternating(Solver[Round]):
         _step_size.checked(self.step_size)
         if not is_positive(self.inner_steps) or (self.inner_steps >= 1 and self.inner_steps % 1):
             raise InvalidOption(
-                f"inner_steps is {self.inner_steps!r}, expected a whole number ≥ 1, or a tolerance in (0, 1)"
+                f"inner_steps is {shown(self.inner_steps)}, expected a whole number ≥ 1, or a tolerance in (0, 1)"
             )
         for name, given, known in (("initial", self.initial, INITIAL), ("output", self.output, OUTPUTS)):
             if given not in known:
                 raise InvalidOption(f"{name} is {given!r}, expected one of {', '.join(known)}")
         if self.rounds is None:
             return
-        whole(self.rounds, "rounds", at_least=1)
+        whole(self.rounds, "rounds", at_least=1, at_most=_step_size.LARGEST_ROUNDS)
         if isinstance(self.step_size, _step_size.FromTheorem):
             raise InvalidOption("rounds are set by FromTheorem(epsilon); leave rounds=None")
 
