@@ -10,7 +10,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric._options import as_float, fraction, positive, shown, whole
-from bisimetric.errors import InvalidOption
+from bisimetric.errors import InvalidOption, NotEnoughMemory
 
 HUGE = 10**400
 CHAIN = bm.MarkovChain(np.eye(2), reward=[0, 1], start=0)
@@ -54,15 +54,33 @@ def test_values_in_messages():
         lambda huge: bm.SinkhornBellman(regularisation=huge),
         lambda huge: bm.SinkhornValueIteration(step_size=huge),
         lambda huge: bm.SinkhornValueIteration(inner_steps=huge),
-        lambda huge: bm.SinkhornValueIteration(rounds=huge),
         lambda huge: bm.Decaying(huge),
-        lambda huge: bm.environments.four_rooms(side=huge),
-        lambda huge: bm.environments.open_grid(huge),
-        lambda huge: bm.environments.random_chain(huge, seed=0),
-        lambda huge: bm.environments.random_sparse_chain(huge, 1, seed=0),
     ],
 )
 def test_huge_numbers(call, huge):
     """Refused like any other number out of range."""
     with pytest.raises(InvalidOption, match="expected a"):
         call(huge)
+
+
+@pytest.mark.parametrize("huge", [HUGE, 10**5000], ids=["int", "long int"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda huge: bm.environments.four_rooms(side=huge),
+        lambda huge: bm.environments.open_grid(huge),
+        lambda huge: bm.environments.random_chain(huge, seed=0),
+        lambda huge: bm.environments.random_cost(huge, huge, seed=0),
+        lambda huge: bm.environments.random_sparse_chain(huge, 1, seed=0),
+    ],
+)
+def test_huge_models(call, huge):
+    """Refused before anything is allocated."""
+    with pytest.raises(NotEnoughMemory, match="needs about"):
+        call(huge)
+
+
+def test_huge_numbers_of_rounds():
+    """Refused where the steps that they make leave the range of numbers."""
+    with pytest.raises(InvalidOption, match="rounds times the largest distance leaves the range"):
+        bm.solve(bm.Problem(CHAIN, CHAIN, discount=0.5), bm.SinkhornValueIteration(rounds=HUGE))

@@ -28,7 +28,15 @@ from bisimetric._coupling import StoredWitness, TreeWitness, Witness
 from bisimetric._errors import InvalidProblem, InvalidWitness
 from bisimetric._parallel import for_each_block, thread_count
 from bisimetric._problem import Problem
-from bisimetric._rounding import SUBNORMAL_BELOW, Errors, cost_above, cost_below, largest_cost_error, widening
+from bisimetric._rounding import (
+    SUBNORMAL_BELOW,
+    Errors,
+    cost_above,
+    cost_below,
+    largest_cost_error,
+    raise_to_cost,
+    widening,
+)
 from bisimetric._stochastic import Floats, offsets, real_array
 from bisimetric.kernels.layout import Report
 
@@ -208,9 +216,9 @@ def check(
     if bellman.pairs is not None:
         return ListedCertificate(bellman, found.lower, found.upper, found.shortfall)
     if bellman.stop.size:
-        known = immediate(problem)
+        known = immediate_bounds(bellman.cost[bellman.stop], bellman.cost_error)
         for bound in ("value", "lower", "upper"):
-            np.copyto(getattr(found, bound), getattr(known, bound), where=bellman.stop)
+            getattr(found, bound)[bellman.stop] = getattr(known, bound)
     return found
 
 
@@ -282,7 +290,7 @@ def interval(
     if operator.largest_cost / operator.scale < SUBNORMAL_BELOW:
         np.nextafter(lower, -np.inf, out=lower)
         np.nextafter(upper, np.inf, out=upper)
-    np.maximum(lower, cost_below(cost, operator.cost_error), out=lower)
+    raise_to_cost(lower, cost, operator.cost_error)
     if zero is not None:
         lower[zero] = upper[zero] = 0.0
     shortfall = down - once.lowest / (1.0 - operator.discount)

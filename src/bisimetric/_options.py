@@ -47,7 +47,7 @@ def function_or_none(value: object, what: str) -> None:
 
 def whole(value: object, what: str, *, at_least: int, at_most: int | None = None) -> int:
     """`value` as an int within its limits."""
-    limits = f"≥ {at_least}" if at_most is None else f"from {at_least} to {at_most}"
+    limits = f"≥ {at_least}" if at_most is None else f"from {at_least} to {shown(at_most)}"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InvalidOption(f"{what} is {shown(value)}, expected a whole number {limits}")
     number = int(value)

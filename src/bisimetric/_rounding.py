@@ -19,6 +19,7 @@ from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 
 OPERATIONS_AROUND = 12  # roundings besides those of the longest sum: scaling, γ, c
 SUBNORMAL_BELOW = 2.0**-1000  # costs this small may round when scaled back
+AT_ONCE = 2**14  # bounds, which then need no further memory to speak of
 
 
 class Errors(NamedTuple):
@@ -62,6 +63,14 @@ def cost_above(cost: Floats, error: float) -> Floats:
     high = cost * (1.0 + error)
     np.nextafter(high, np.inf, out=high, where=cost > 0.0)
     return high
+
+
+def raise_to_cost(lower: Floats, cost: Floats, error: float) -> None:
+    """Lift lower bounds to what no true cost is below, in place."""
+    flat, costs = lower.reshape(-1), cost.reshape(-1)
+    for first in range(0, len(flat), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        np.maximum(flat[part], cost_below(costs[part], error), out=flat[part])
 
 
 def largest_cost_error(largest: float, error: float) -> float:

@@ -143,7 +143,7 @@ def plan(
         return Plan(lambda _: step, total, constant=True)
     total = default_rounds if rounds is None else rounds
     if step_size == "auto":
-        least_span = max(largest - smallest, AUTO_LEAST_SPAN * largest)
+        least_span = max(largest - smallest, AUTO_LEAST_SPAN * largest) or largest  # which may underflow
         return Plan(lambda k: AUTO_FIRST / k**AUTO_DECAY, total, least_span=least_span)
     if isinstance(step_size, Decaying):
         return Plan(step_size, total)

@@ -80,11 +80,12 @@ def test_options_out_of_range(make, options, message):
 def test_the_smallest_numbers(make, discount, scale):
     """Costs and discounts at the end of the range: a certified answer, as of the exact solver."""
     source, target = bm.MarkovChain([[0.3, 0.7], [0.6, 0.4]]), bm.MarkovChain([[0.5, 0.5], [0.25, 0.75]])
-    problem = bm.Problem(source, target, discount=discount, cost=np.array([[0, 1], [2, 1]]) * scale)
-    truth = reference.exact_distances(problem)
-    solution = bm.solve(problem, make(rounds=3))
-    for x, y in np.ndindex(2, 2):
-        assert Fraction(solution.lower[x, y].item()) <= truth[x][y] <= Fraction(solution.upper[x, y].item())
+    for cost in ([[0, 1], [2, 1]], [[1, 1], [1, 1]]):
+        problem = bm.Problem(source, target, discount=discount, cost=np.array(cost) * scale)
+        truth = reference.exact_distances(problem)
+        solution = bm.solve(problem, make(rounds=3))
+        for x, y in np.ndindex(2, 2):
+            assert Fraction(solution.lower[x, y].item()) <= truth[x][y] <= Fraction(solution.upper[x, y].item())
 
 
 def test_smoothing_out_of_range():

@@ -20,7 +20,7 @@ from bisimetric import _step_size
 from bisimetric._averaging import Average
 from bisimetric._bellman import Bellman
 from bisimetric._errors import InvalidOption
-from bisimetric._options import is_positive, shown, whole
+from bisimetric._options import as_float, is_positive, shown, whole
 from bisimetric._sinkhorn import INITIAL, LARGEST_EXPONENT, Factored, evaluation_target, largest_exponent
 from bisimetric._step_size import Plan, StepSize, Theorem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
@@ -98,7 +98,7 @@ class Alternating(Solver[Round]):
                 raise InvalidOption(f"{name} is {given!r}, expected one of {', '.join(known)}")
         if self.rounds is None:
             return
-        whole(self.rounds, "rounds", at_least=1, at_most=_step_size.LARGEST_ROUNDS)
+        whole(self.rounds, "rounds", at_least=1)
         if isinstance(self.step_size, _step_size.FromTheorem):
             raise InvalidOption("rounds are set by FromTheorem(epsilon); leave rounds=None")
 
@@ -112,10 +112,10 @@ class Alternating(Solver[Round]):
             raise InvalidOption(
                 f"step_size {plan.step(1):g} is nothing next to one over the largest cost; take a larger step_size"
             )
-        if not largest_exponent(bellman, steepest * plan.rounds) <= LARGEST_EXPONENT:
+        if not largest_exponent(bellman, steepest * as_float(plan.rounds)) <= LARGEST_EXPONENT:
             raise InvalidOption(
-                f"step_size {plan.step(1):g} times {plan.rounds} rounds times the largest distance leaves the range of "
-                "numbers; take a smaller step_size"
+                f"step_size {plan.step(1):g} times {shown(plan.rounds)} rounds times the largest distance leaves the "
+                "range of numbers; take a smaller step_size"
             )
         average = Average.start(bellman) if self.output == "average" else None
         factored = Factored.start(bellman, self.initial)
