@@ -48,9 +48,9 @@ def test_averaged_rewards():
     """Exact where all actions pay the same; the order of the actions does not matter."""
     stay = [np.eye(2)] * 10
     assert bm.MDP(stay, np.ones((2, 10))).under("uniform").reward.tolist() == [1.0, 1.0]
-    rewards = np.random.default_rng(0).random(10)
-    mixed = bm.MDP(stay, [rewards, rewards[::-1]]).under("uniform").reward
-    assert mixed[0] == mixed[1] == pytest.approx(rewards.mean())
+    for rewards in np.random.default_rng(0).random((20, 10)):
+        mixed = bm.MDP(stay, [rewards, rewards[::-1]]).under("uniform").reward
+        assert mixed[0] == mixed[1] == pytest.approx(rewards.mean())
 
 
 def test_dense_and_sparse_are_the_same():

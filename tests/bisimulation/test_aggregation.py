@@ -341,3 +341,19 @@ def test_bounds_for_rewards_of_any_size(rewards, n_states):
         worst = max(abs(v - pair[1][k]) for v, k in zip(pair[0], found.map, strict=True))
         assert worst <= Fraction(found.value_bound)
         assert (1 - Fraction(0.3)) * worst <= Fraction(found.distance_bound)
+
+
+def test_bounds_after_a_quotient():
+    """What the quotient merged is paid for: no bound of zero for states whose rows differ, with any actions."""
+    rough = np.array([[0.1, 0.2, 0.7], [0.3 + 1e-13, 0.0, 0.7 - 1e-13], [0, 0, 1]])
+    chain = bm.MarkovChain(rough, reward=[0, 0, 1])
+    v = reference.exact_rewards(reference.marginals(chain.transitions), chain.reward, 0.9)
+    available = [[True, False], [True, False], [True, True]]
+    for model in (chain, bm.as_mdp(chain), bm.MDP([rough, np.eye(3)], [[0, 0], [0, 0], [1, 1]], available=available)):
+        small, classes = bm.quotient(model)
+        found = bm.aggregate(small, epsilon=0.0, discount=0.9)
+        tiny = bm.as_mdp(found.model)
+        after = reference.exact_rewards(reference.marginals(tiny.transitions[0]), tiny.rewards[:, 0], 0.9)
+        worst = max(abs(v[s] - after[found.map[classes[s]]]) for s in range(3))
+        assert 0 < worst <= Fraction(found.value_bound)
+        assert (1 - Fraction(0.9)) * worst <= Fraction(found.distance_bound) < 1e-10

@@ -158,6 +158,7 @@ def _with_all_actions(mdp: MDP, kinds: Classes) -> MDP:
     paid = np.where(mdp.available, mdp.rewards, lowest)
     whole = MDP([*mdp.transitions, *loops], np.hstack([paid, np.where(digits == 1, highest, lowest)]))
     object.__setattr__(whole, "row_error", frozen(np.hstack([mdp.row_error, np.zeros(digits.shape)])))
+    object.__setattr__(whole, "merged", mdp.merged)
     return whole
 
 
