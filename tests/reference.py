@@ -190,14 +190,14 @@ def optimal_values(mdp, discount):
 # ------------------------------------------------------------------ rationals
 
 
-def exact_distances(problem):
-    """V* as a nested list of Fractions, for the stored rows and cost and the exact value of the float γ."""
+def exact_distances(problem, cost=None):
+    """V* as a nested list of Fractions, for the stored rows and cost, or that given, and the exact value of γ."""
     n, m = problem.shape
     P, Q = marginals(problem.source.transitions), marginals(problem.target.transitions)
     stop = np.zeros((n, m), bool) if problem.stop is None else problem.stop
     pairs = [(x, y) for x in range(n) for y in range(m)]
     choices = [[] if stop[x, y] else vertices(P[x], Q[y]) for x, y in pairs]
-    cost = [Fraction(float(problem.cost[x, y])) for x, y in pairs]
+    cost = [Fraction(float(problem.cost[x, y])) if cost is None else cost[x][y] for x, y in pairs]
     gamma = Fraction(problem.discount)
     policy = [options[0] if options else {} for options in choices]
     while True:
@@ -207,6 +207,13 @@ def exact_distances(problem):
         if after == policy:
             return [value[x * m : (x + 1) * m] for x in range(n)]
         policy = after
+
+
+def exact_gaps(problem):
+    """|r - r'| for every pair, times 1 - γ if the problem is normalised, as Fractions."""
+    factor = 1 - Fraction(problem.discount) if problem.normalised else Fraction(1)
+    rewards = [[Fraction(float(r)) for r in chain.reward] for chain in (problem.source, problem.target)]
+    return [[factor * abs(r - other) for other in rewards[1]] for r in rewards[0]]
 
 
 def exact_rewards(rows, reward, discount):
@@ -360,7 +367,8 @@ def _replies(source, target, discount, s, t, matched):
     """For every move at a pair of states, all replies: what they cost at once, and a vertex of the transport."""
 
     def options(a, b):
-        cost = Fraction(float(abs(source.rewards[s, a] - target.rewards[t, b]) * (1.0 - discount)))
+        gap = abs(Fraction(float(source.rewards[s, a])) - Fraction(float(target.rewards[t, b])))
+        cost = (1 - Fraction(discount)) * gap
         rows = marginals(source.transitions[a])[s], marginals(target.transitions[b])[t]
         return [(cost, plan) for plan in vertices(*rows)]
 

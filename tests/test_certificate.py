@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bisimetric as bm
 from bisimetric._bellman import Bellman
-from bisimetric._certificate import check
+from bisimetric._certificate import a_priori, check
 from bisimetric._coupling import IndependentWitness, StoredWitness, TreeWitness
 from bisimetric.errors import InvalidProblem, InvalidWitness
 from bisimetric.kernels.layout import Cells
@@ -161,3 +161,67 @@ def test_another_estimate_is_cut_to_the_bounds():
     certificate = bm.Certificate(np.array([[1.0, 2.0]]), np.array([[0.5, 2.0]]), np.array([[1.5, 4.0]]))
     assert certificate.around(np.array([[100.0, 0.0]]), 2.0).value.tolist() == [[1.5, 2.0]]
     assert certificate.around(None, 1.0) is certificate
+
+
+# ------------------------------------------------------------------ about rewards and γ, not about rounded costs
+
+
+def assert_encloses(answer, truth):
+    """Every bound, in rational arithmetic."""
+    for x, row in enumerate(truth):
+        for y, true in enumerate(row):
+            assert Fraction(answer.lower[x, y].item()) <= true <= Fraction(answer.upper[x, y].item())
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.1, 0.2, 0.3, 0.45, 0.9, 5e-324])
+@pytest.mark.parametrize("scale", [1.0, 1e-300, 5e-324])
+def test_distances_that_are_paid_at_once(discount, scale):
+    """States 0 and 1 move to state 2, so d = (1-γ)|r - r'|: no bound is that product as rounded."""
+    for rewards in ([0.0, 1.0, 0.5], [0.1, 0.7, 0.5], [1e-17, 1.0, 0.5], [-0.3, 0.9, 0.5], [0.0, 3.0, 1.0]):
+        chain = bm.MarkovChain(np.eye(3)[[2, 2, 2]], reward=np.array(rewards) * scale)
+        for normalised in (True, False):
+            problem = bm.Problem(chain, chain, discount=discount, normalised=normalised)
+            truth = reference.exact_distances(problem, reference.exact_gaps(problem))
+            assert_encloses(bm.solve(problem), truth)
+            stop = ~np.eye(3, dtype=bool)
+            ended = bm.Problem(chain, chain, discount=discount, normalised=normalised, stop=stop)
+            solution = bm.solve(ended)
+            assert_encloses(solution, reference.exact_gaps(ended))
+            assert (solution.upper.diagonal() == 0).all()
+            assert_encloses(
+                bm.solve(bm.Problem(chain, chain, discount=discount, cost=problem.cost, stop=stop)),
+                [[Fraction(cost) for cost in row] for row in problem.cost.tolist()],
+            )
+
+
+def test_exact_costs_stay_exact():
+    """An array of costs is nothing to widen for: V = c at stops and without a future, to the last bit."""
+    cost, stop = np.array([[0.1, 0.7], [0.3, 0.0]]), np.array([[False, True], [True, True]])
+    chain = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1])
+    for solution in (
+        bm.solve(bm.Problem(chain, chain, discount=0.0, cost=cost)),
+        bm.solve(bm.Problem(chain, chain, discount=0.9, cost=cost, stop=stop)),
+    ):
+        where = np.ones((2, 2), bool) if solution.problem.stop is None else stop
+        assert (solution.lower[where] == cost[where]).all()
+        assert (solution.upper[where] == cost[where]).all()
+    assert bm.solve(bm.Problem(chain, chain, discount=0.0)).upper.tolist() == [[0, 1], [1, 0]]
+
+
+@given(strategies.chains(reward=True), strategies.chains(reward=True), st.floats(0.0, 1 - 1e-9), st.booleans())
+def test_intervals_are_about_rewards(source, target, discount, normalised):
+    """In rational arithmetic from the rewards on; on the way, at the end, and before anything is solved."""
+    problem = bm.Problem(source, target, discount=discount, normalised=normalised)
+    truth = reference.exact_distances(problem, reference.exact_gaps(problem))
+    assert_encloses(bm.solve(problem, throw=False), truth)
+    assert_encloses(bm.certify(problem, problem.cost), truth)
+    if discount > 0 and problem.cost.any():
+        assert_encloses(a_priori(problem, Bellman.of(problem)), truth)
+
+
+def test_the_largest_numbers():
+    """Bounds that would overflow before they are cut do not: no warning, and the truth inside."""
+    source, target = bm.MarkovChain([[0.3, 0.7], [0.6, 0.4]]), bm.MarkovChain([[0.5, 0.5], [0.25, 0.75]])
+    cost = np.array([[0, 1], [2, 0.5]]) * 1e290
+    problem = bm.Problem(source, target, discount=float(np.nextafter(1, 0)), cost=cost)
+    assert_encloses(bm.solve(problem, throw=False), reference.exact_distances(problem))

@@ -172,6 +172,17 @@ def test_normalised_rescales_rows():
             bm.MarkovChain.normalised(bad)
 
 
+def test_equal_sets_are_one_label():
+    """Python's equality decides: 1 is True, and 1e16 is 10**16, inside a set as outside."""
+    chain = bm.MarkovChain(np.eye(4), labels=[{True, "T"}, {1, "T"}, {1e16, 15}, {10**16, 15}])
+    assert chain.labels[0] == chain.labels[1]
+    assert chain.labels[2] == chain.labels[3]
+    assert bm.bisimilar_classes(chain).tolist() == [0, 0, 1, 1]
+    assert bm.cost.label_mismatch(chain, chain)[0].tolist() == [0, 0, 1, 1]
+    with pytest.raises(InvalidChain, match=r"labels\[0\]"):
+        bm.MarkovChain([[1.0]], labels=[{("a", "b"), 1}])
+
+
 def test_labels_become_plain_values():
     """Sets are sorted, arrays and lists become tuples, numpy scalars plain numbers."""
     chain = bm.MarkovChain(np.eye(4), labels=[{"b", "a"}, np.array([1.0, 2.0]), np.int64(3), "x"])

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bisimetric as bm
+from bisimetric._rounding import cost_above, cost_below
 from bisimetric.errors import InvalidProblem
+from tests import reference
 
 
 def chain(n, **options):
@@ -69,3 +75,36 @@ def test_any_function_of_two_chains_is_a_cost():
     assert problem.cost.tolist() == [[2.0], [2.0]]
     with pytest.raises(InvalidProblem, match="expected no negative cost"):
         bm.Problem(source, target, discount=0.5, cost=lambda a, b: np.full((2, 1), -1.0))
+
+
+def test_which_costs_are_exact():
+    """Arrays and labels always, rewards where no difference can round; the factor 1 - γ rounds."""
+    coins = chain(3, reward=[0, 0.5, 2**20], labels=[0, 1, 2])
+    tenths = chain(3, reward=[0.1, 0.7, 1e-17])
+    assert bm.Problem(coins, coins, discount=0.5).cost_error == 0.0
+    assert bm.Problem(coins, coins, discount=0.3, cost=bm.cost.label_mismatch).cost_error == 0.0
+    assert bm.Problem(tenths, tenths, discount=0.3, cost=np.ones((3, 3))).cost_error == 0.0
+    assert 0 < bm.Problem(tenths, tenths, discount=0.3).cost_error < 1e-15
+    assert 0 < bm.Problem(coins, coins, discount=0.3, normalised=True).cost_error < 1e-15
+    assert bm.Problem(coins, coins, discount=0.0, normalised=True).cost_error == 0.0
+    assert 0 < bm.Problem(coins, coins, discount=0.3, cost=bm.cost.features()).cost_error < 1e-14
+
+
+@given(st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=4), st.floats(0.0, 1 - 1e-9), st.booleans())
+def test_costs_are_off_by_their_error_at_most(rewards, discount, normalised):
+    """Against rational numbers; and only equal rewards cost nothing, however small they are."""
+    states = chain(len(rewards), reward=rewards, labels=rewards)
+    for cost in (bm.cost.reward_gap, bm.cost.features(), bm.cost.features("cityblock")):
+        problem = bm.Problem(states, states, discount=discount, cost=cost, normalised=normalised)
+        low, high = (bound(problem.cost, problem.cost_error) for bound in (cost_below, cost_above))
+        for x, row in enumerate(reference.exact_gaps(problem)):
+            for y, gap in enumerate(row):
+                assert Fraction(float(low[x, y])) <= gap <= Fraction(float(high[x, y]))
+                assert (problem.cost[x, y] == 0.0) == (gap == 0)
+
+
+def test_features_of_any_size():
+    """Squares that vanish or overflow do no harm."""
+    near, far = chain(2, labels=[(0.0, 1.0), (3e-200, 1.0)]), chain(2, labels=[(0.0, 0.0), (3e200, 4e200)])
+    assert bm.cost.features()(near, near).tolist() == [[0, 3e-200], [3e-200, 0]]
+    np.testing.assert_allclose(bm.cost.features()(far, far), [[0, 5e200], [5e200, 0]])

@@ -31,6 +31,28 @@ def test_any_accepted_process_is_exact(mdp):
     assert mdp.available.any(axis=1).all()
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_what_is_not_available_is_ignored(form):
+    """NaN, too, in rows and rewards; where an action is available it is refused."""
+    rows, rewards = np.array([[0.5, 0.5], [np.nan, np.inf]]), np.array([[1.0, 2.0], [3.0, np.nan]])
+    mdp = bm.MDP([STAY, form(rows)], rewards, available=[[True, True], [True, False]])
+    assert mdp.transitions[1].toarray().tolist() == [[0.5, 0.5], [0, 1]]
+    assert mdp.rewards.tolist() == [[1, 2], [3, 0]]
+    with pytest.raises(InvalidChain, match=r"transitions\[1\]\[\(1, 0\)\] is nan"):
+        bm.MDP([STAY, form(rows)], rewards)
+    with pytest.raises(InvalidChain, match=r"rewards\[\(1, 1\)\] is nan"):
+        bm.MDP([STAY, GO], rewards)
+
+
+def test_averaged_rewards():
+    """Exact where all actions pay the same; the order of the actions does not matter."""
+    stay = [np.eye(2)] * 10
+    assert bm.MDP(stay, np.ones((2, 10))).under("uniform").reward.tolist() == [1.0, 1.0]
+    for rewards in np.random.default_rng(0).random((20, 10)):
+        mixed = bm.MDP(stay, [rewards, rewards[::-1]]).under("uniform").reward
+        assert mixed[0] == mixed[1] == pytest.approx(rewards.mean())
+
+
 def test_dense_and_sparse_are_the_same():
     """An [A, n, n] array, a list of lists, and a list of sparse matrices."""
     given = np.array([STAY, GO])

@@ -76,7 +76,9 @@ def test_everything_about_the_chains_matters():
     other_reward = bm.MarkovChain(ROWS, reward=[0, 2], start=0)
     rounded = FIRST.with_start(0)
     object.__setattr__(rounded, "row_error", FIRST.row_error + 1e-16)
-    variants = [FIRST, FIRST.with_start(1), FIRST.with_start([0.5, 0.5]), moved, other_reward, rounded]
+    merged = FIRST.with_start(0)
+    object.__setattr__(merged, "merged", np.array([True, False]))
+    variants = [FIRST, FIRST.with_start(1), FIRST.with_start([0.5, 0.5]), moved, other_reward, rounded, merged]
     assert len({key(chain, SECOND) for chain in variants}) == len(variants)
 
 
@@ -171,3 +173,12 @@ def test_options_that_cannot_be_written_are_refused():
         key(FIRST, SECOND, question)
     keys = {key(FIRST, SECOND, replace(USUAL, solver=Strange(weights=w))) for w in (1, np.float64(2.0), "x", None)}
     assert len(keys) == 4
+
+
+def test_the_error_of_the_cost_matters():
+    """An array of costs is exact, the same numbers computed from rewards are not: two questions."""
+    first, second = (bm.MarkovChain(ROWS, reward=[0.1, reward], start=0) for reward in (0.7, 1e9))
+    gap = bm.cost.reward_gap(first, second)
+    assert key(first, second) != key(first, second, replace(USUAL, cost=gap))
+    mirrored = replace(USUAL, normalised=True).asked(second, first).problem
+    assert mirrored.cost_error == bm.Problem(first, second, discount=0.9, normalised=True).cost_error > 0

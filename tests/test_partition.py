@@ -12,7 +12,7 @@ import pytest
 
 from bisimetric import _memory, _partition
 from bisimetric._errors import NotEnoughMemory
-from bisimetric._partition import Moves, close_together, common, first_states, numbered, refined
+from bisimetric._partition import Moves, common, equal_numbers, first_states, numbered, refined
 
 
 def test_numbers_follow_first_states():
@@ -22,10 +22,10 @@ def test_numbers_follow_first_states():
     assert first_states(groups).tolist() == [1, 3, 0]
 
 
-def test_close_together():
-    """Neighbours within tol hang together, in any order; ties too."""
-    assert close_together(np.array([0.3, 0.1 + 0.2, 1.0, 0.3]), 1e-12).tolist() == [0, 0, 1, 0]
-    assert len(set(close_together(np.array([0.0, 1e-3, 2e-3, 3e-3]), 1e-3).tolist())) <= 2
+def test_equal_numbers():
+    """Equal to the last bit, whatever the sign of a zero."""
+    assert equal_numbers(np.array([0.3, 0.1 + 0.2, 1.0, 0.3])).tolist() == [0, 1, 2, 0]
+    assert equal_numbers(np.array([0.0, 5e-324, -0.0, 1e300])).tolist() == [0, 1, 0, 2]
 
 
 def test_common_refinement():

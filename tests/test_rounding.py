@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimetric._rounding import Errors, widening
+from bisimetric._rounding import Errors, cost_above, cost_below, largest_cost_error, widening
 from bisimetric._stochastic import UNIT_ROUNDOFF
 
 NUMBERS = st.floats(0.0, 1.0, allow_subnormal=False)
@@ -41,3 +41,17 @@ def test_what_it_pays_for():
     upper_only = widening(value, (0.0, 0.0), 1.0, 0.5, Errors(4, 0.0, marginal=1e-6))
     assert upper_only[0] == plain[0]
     assert upper_only[1] > plain[1]
+    both = widening(value, (0.0, 0.0), 1.0, 0.5, Errors(4, 0.0, cost=1.0))
+    assert (both[0] - plain[0], both[1] - plain[1]) == (2.0, 2.0)
+
+
+@given(st.floats(0.0, 1e300), st.integers(1, 40))
+def test_costs_with_an_error(cost, roundings):
+    """The bounds enclose every cost within the error, also where products underflow; a zero has none."""
+    error = 2 * roundings * UNIT_ROUNDOFF
+    low, high = (float(bound(np.array([cost]), error)[0]) for bound in (cost_below, cost_above))
+    assert 0 <= Fraction(low) <= Fraction(cost) * (1 - Fraction(error))
+    assert Fraction(high) >= Fraction(cost) * (1 + Fraction(error))
+    assert largest_cost_error(cost, error) >= high - cost
+    assert (low, high) == (0.0, 0.0) or cost > 0.0
+    assert cost_below(np.array([cost]), 0.0)[0] == cost_above(np.array([cost]), 0.0)[0] == cost

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+import bisimetric as bm
 from bisimetric._stochastic import GRAIN, as_csr, exact_rows, real_array
 from bisimetric.errors import InvalidChain, InvalidProblem
 from tests import strategies
@@ -116,7 +117,9 @@ def test_entries_that_are_no_numbers(bad):
     matrix = np.array([[1.0, 0.0], [0.5, bad]])
     for form in (np.asarray, sparse.csr_array, sparse.coo_array):
         with pytest.raises(InvalidChain, match=rf"transitions\[\(1, 1\)\] is {bad}"):
-            as_csr(form(matrix), "transitions")
+            exact_rows(*as_csr(form(matrix), "transitions")[:1], "transitions", 1e-9)
+        with pytest.raises(InvalidChain, match=rf"transitions\[\(1, 1\)\] is {bad}"):
+            bm.MarkovChain.normalised(form(matrix))
 
 
 def test_negative_entries():

@@ -23,6 +23,7 @@ from bisimetric._evaluation import Evaluation
 from bisimetric._linear import Ladder, storable
 from bisimetric._parallel import for_each_block
 from bisimetric._problem import Problem
+from bisimetric._rounding import largest_cost_error
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, offsets
 from bisimetric.kernels.layout import HINT_RUN, Cells, Pairs, Rows, Trees
 
@@ -62,6 +63,7 @@ class Bellman:
     listed: Pairs = field(init=False, repr=False)  # `pairs`, or all
     pivot_tol: Floats = field(init=False)  # [nodes of a tree], reduced cost that counts as negative relative to max |V|
     starts: tuple[Floats | None, Floats | None] = (None, None)
+    cost_error: float = 0.0  # relative, of every cost
     evaluation: Evaluation = field(init=False, repr=False)  # remembers what helped
 
     def __post_init__(self) -> None:
@@ -80,7 +82,8 @@ class Bellman:
         scale = power_of_two(float(problem.cost.max()))
         stop = NEVER if problem.stop is None else problem.stop.copy()
         starts = problem.source.start, problem.target.start
-        return cls(source, target, problem.cost, scale, problem.discount, stop, starts=starts)
+        error = problem.cost_error
+        return cls(source, target, problem.cost, scale, problem.discount, stop, starts=starts, cost_error=error)
 
     @classmethod
     def between(cls, source: Rows, target: Rows, cost: Floats, scale: float, discount: float) -> Bellman:
@@ -144,7 +147,7 @@ class Bellman:
 
     def largest_value(self) -> float:
         """What no distance exceeds: the largest cost forever."""
-        return self.largest_cost / (1.0 - self.discount) * (1 + 8 * UNIT_ROUNDOFF)
+        return largest_forever(float(self.cost.max()), self.cost_error, self.scale, self.discount)
 
     def tree_cells(self) -> int:
         """How many cells the trees of all pairs have."""
@@ -331,6 +334,12 @@ class Bellman:
         cells = Cells(indptr, left, right, weight, start, np.empty(int(start[-1])))
         kernels.transport.read_trees(x, y, number, mirrored, value, self.source, self.target, self.listed, trees, cells)
         return cells
+
+
+def largest_forever(cost: float, error: float, scale: float, discount: float) -> float:
+    """At least the sum of this cost, which may have a relative error, over all discounted steps; scaled."""
+    largest = (cost + largest_cost_error(cost, error)) * scale
+    return largest / (1.0 - discount) * (1.0 + 8 * UNIT_ROUNDOFF)
 
 
 def power_of_two(largest: float) -> float:

@@ -5,10 +5,10 @@ The checker (kernels/check.py) turns any value V with couplings and potentials i
 
     L + γ/(1-γ)·min(L - V)  ≤  V*  ≤  U + γ/(1-γ)·max(U - V).
 
-These hold for real numbers; both ends are widened for what rounding can do to the sums above, and for the
-distance between the rows given and the rows solved. The lower end is raised to c, which V* never goes below,
-the upper end is cut at what no coupling can exceed. A pair is *proved zero* when its cost is zero and its
-coupling leads only to such pairs.
+These hold for real numbers; both ends are widened for what rounding can do to the sums above and did to the cost, and
+for the distance between the rows given and the rows solved. The lower end is raised to the least that c may be, which
+V* never goes below, the upper end is cut at what no coupling can exceed. A pair is *proved zero* when its cost is zero,
+neither state stands for others whose rows differ, and its coupling leads only to such pairs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,15 @@ from bisimetric._errors import InvalidProblem, InvalidWitness
 from bisimetric._frozen import Immutable, frozen
 from bisimetric._parallel import for_each_block, thread_count
 from bisimetric._problem import Problem
-from bisimetric._rounding import SUBNORMAL_BELOW, Errors, widening
+from bisimetric._rounding import (
+    SUBNORMAL_BELOW,
+    Errors,
+    cost_above,
+    cost_below,
+    largest_cost_error,
+    raise_to_cost,
+    widening,
+)
 from bisimetric._stochastic import Floats, offsets, real_array
 from bisimetric.kernels.layout import Report
 
@@ -92,8 +100,12 @@ class ListedCertificate:
 
     @property
     def gap(self) -> float:
-        """The width of the widest interval; where V is known there is none."""
-        return float((self.upper - self.lower).max())
+        """The width of the widest interval; where V is known, that is what rounding did to the cost."""
+        gap, bellman = float((self.upper - self.lower).max()), self.bellman
+        if bellman.cost_error > 0.0:
+            known = immediate_bounds(bellman.cost[bellman.stop].max(keepdims=True), bellman.cost_error)
+            gap = max(gap, known.gap)
+        return gap
 
     @property
     def relative_gap(self) -> float:
@@ -103,12 +115,11 @@ class ListedCertificate:
 
     def around(self, estimate: Floats | None = None, scale: float = 1.0) -> Certificate:
         """The bounds at all pairs, with another estimate (times `scale`), cut to them; that array is used up."""
-        lower, upper = self._everywhere(self.lower), self._everywhere(self.upper)
+        cost, error = self.bellman.cost, self.bellman.cost_error
+        lower = _pairs.spread(self.bellman.listed, self.lower, cost_below(cost, error))
+        upper = _pairs.spread(self.bellman.listed, self.upper, cost_above(cost, error))
         value = lower + 0.5 * (upper - lower) if estimate is None else np.divide(estimate, scale, out=estimate)
         return Certificate(np.clip(value, lower, upper, out=value), lower, upper, self.shortfall)
-
-    def _everywhere(self, vector: Floats) -> Floats:
-        return _pairs.spread(self.bellman.listed, vector, self.bellman.cost.copy())
 
 
 def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
@@ -153,16 +164,22 @@ def is_immediate(problem: Problem) -> bool:
 
 
 def immediate(problem: Problem) -> Certificate:
-    """The exact answer V = c."""
-    return Certificate(problem.cost.copy(), problem.cost.copy(), problem.cost.copy())
+    """The answer V = c, exact as far as c is."""
+    return immediate_bounds(problem.cost, problem.cost_error)
+
+
+def immediate_bounds(cost: Floats, error: float) -> Certificate:
+    """V = c, for costs with this relative error."""
+    return Certificate(cost.copy(), cost_below(cost, error), cost_above(cost, error))
 
 
 def a_priori(problem: Problem, bellman: Bellman) -> Certificate:
     """What holds before any solver has begun: the cost itself, and the largest cost forever."""
-    upper = np.full(problem.shape, bellman.largest_value() / bellman.scale)
+    known = immediate(problem)
+    upper = np.full(problem.shape, np.nextafter(bellman.largest_value() / bellman.scale, np.inf))
     if problem.stop is not None:
-        upper[problem.stop] = problem.cost[problem.stop]
-    return Certificate(problem.cost + 0.5 * (upper - problem.cost), problem.cost.copy(), upper)
+        upper[problem.stop] = known.upper[problem.stop]
+    return Certificate(known.lower + 0.5 * (upper - known.lower), known.lower, upper)
 
 
 class Application(NamedTuple):
@@ -184,6 +201,8 @@ class Operator(Protocol):
     def discount(self) -> float: ...
     @property
     def largest_cost(self) -> float: ...
+    @property
+    def cost_error(self) -> float: ...
     def largest_value(self) -> float: ...
 
 
@@ -192,13 +211,8 @@ def check(
     bellman: Bellman,
     value: Floats,
     witness: Witness,
-    provable: npt.NDArray[np.bool_] | None = None,
 ) -> Certificate | ListedCertificate:
-    """What `value` (in the operator's scale) and the witness prove, in the problem's own units.
-
-    `provable`, if given, marks the pairs of an operator on all pairs at which zeros may be looked for.
-    """
-    assert provable is None or bellman.pairs is None
+    """What `value` (in the operator's scale) and the witness prove, in the problem's own units."""
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
     longest = witness.cells_per_pair
     if bellman.n_pairs * longest <= SMALL_ENOUGH:
@@ -207,12 +221,15 @@ def check(
     if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
         once = once._replace(lowest=min(once.lowest, 0.0), highest=max(once.highest, 0.0))
     cost = bellman.cost if bellman.pairs is None else _pairs.gathered(bellman.pairs, bellman.cost)
+    inside = provable(problem)
+    if inside is not None and bellman.pairs is not None:
+        inside = _pairs.gathered(bellman.pairs, inside.astype(np.float64)) > 0.0
 
     def proved_zero(lower: Floats, upper: Floats) -> npt.NDArray[np.bool_] | None:
         gap = float((upper - lower).max())
         candidate = zero_candidates(cost, upper, gap)
-        if provable is not None:
-            candidate &= provable
+        if inside is not None:
+            candidate &= inside
         if once.errors.marginal > 0.0 or not candidate.any():
             return None
         return led_inside(candidate, partial(_coupled_pairs, bellman, witness), longest)
@@ -221,9 +238,21 @@ def check(
     if bellman.pairs is not None:
         return ListedCertificate(bellman, found.lower, found.upper, found.shortfall)
     if bellman.stop.size:
-        for bound in (found.value, found.lower, found.upper):
-            np.copyto(bound, bellman.cost, where=bellman.stop)
+        known = immediate_bounds(bellman.cost[bellman.stop], bellman.cost_error)
+        for bound in ("value", "lower", "upper"):
+            getattr(found, bound)[bellman.stop] = getattr(known, bound)
     return found
+
+
+def provable(problem: Problem) -> npt.NDArray[np.bool_] | None:
+    """Pairs whose distance may be proved to be zero: neither state is a merged one. None if that is all pairs."""
+    merged = problem.source.merged, problem.target.merged
+    if not merged[0].any() and not merged[1].any():
+        return None
+    exact: npt.NDArray[np.bool_] = ~np.logical_or.outer(*merged)
+    if problem.stop is not None:
+        exact |= problem.stop  # V = c there, whatever the rows
+    return exact
 
 
 def applied(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> Application:
@@ -270,18 +299,20 @@ def interval(
     estimate = lower + upper
     estimate *= 0.5
     residuals = once.lowest, once.highest
-    down, up = widening(value, residuals, operator.largest_cost, operator.discount, once.errors)
+    cost_error = largest_cost_error(operator.largest_cost / operator.scale, operator.cost_error) * operator.scale
+    errors = once.errors._replace(cost=cost_error)
+    down, up = widening(value, residuals, operator.largest_cost, operator.discount, errors)
     lower -= down
     upper += up
-    np.minimum(upper, operator.largest_value(), out=upper)
+    for bound in (estimate, lower, upper):  # no distance is negative, nor above this; nor overflows
+        np.clip(bound, 0.0, operator.largest_value(), out=bound)
     zero = proved_zero(lower, upper)
     for bound in (estimate, lower, upper):
         bound /= operator.scale
     if operator.largest_cost / operator.scale < SUBNORMAL_BELOW:
         np.nextafter(lower, -np.inf, out=lower)
         np.nextafter(upper, np.inf, out=upper)
-    np.maximum(lower, cost, out=lower)
-    np.maximum(upper, lower, out=upper)  # they may cross by rounding where V* is c
+    raise_to_cost(lower, cost, operator.cost_error)
     if zero is not None:
         lower[zero] = upper[zero] = 0.0
     shortfall = down - once.lowest / (1.0 - operator.discount)

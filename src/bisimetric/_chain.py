@@ -17,7 +17,7 @@ from scipy import sparse
 
 from bisimetric._errors import InvalidChain
 from bisimetric._frozen import Immutable, SparseField
-from bisimetric._stochastic import Floats, as_csr, exact_rows, frozen, is_scalar, real_array
+from bisimetric._stochastic import Floats, as_csr, exact_rows, frozen, is_scalar, real_array, refuse_not_finite
 from bisimetric._text import printable
 
 Label = str | int | float | tuple[str | int | float, ...]
@@ -30,7 +30,7 @@ class MarkovChain(Immutable):
 
     `transitions` is dense or sparse with rows that sum to one. `start` is a state (index or name) or a
     distribution. `labels` holds one value per state: a string, a number, or a collection of those (a set of
-    propositions, a feature vector).
+    propositions, a feature vector). Labels are the same where Python finds them equal: True, 1 and 1.0 are one label.
 
     >>> import bisimetric as bm
     >>> bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], start=0)
@@ -42,6 +42,7 @@ class MarkovChain(Immutable):
     names: tuple[str, ...] | None
     labels: tuple[Label, ...] | None
     row_error: Floats = field(repr=False)  # [n], 1-norm between the row given, rescaled to sum 1, and the row stored
+    merged: npt.NDArray[np.bool_] = field(repr=False)  # [n], stands for several states whose rows differ (`quotient`)
     transitions: SparseField[sparse.csr_array] = SparseField()  # noqa: RUF009 - [n, n], exact rows
 
     def __init__(
@@ -64,6 +65,7 @@ class MarkovChain(Immutable):
         values = {
             "transitions": rows.matrix,
             "row_error": rows.error,
+            "merged": frozen(np.zeros(n_states, np.bool_)),
             "names": known_names,
             "reward": _checked_reward(reward, n_states),
             "labels": _checked_labels(labels, n_states),
@@ -84,6 +86,7 @@ class MarkovChain(Immutable):
     ) -> MarkovChain:
         """Like the constructor, but rows may have any positive sum (counts, weights) and are rescaled first."""
         matrix, _ = as_csr(transitions, "transitions")
+        refuse_not_finite(matrix, "transitions")
         if matrix.nnz and matrix.data.min() >= 0:
             row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
             largest = np.zeros(matrix.shape[0])
@@ -105,7 +108,7 @@ class MarkovChain(Immutable):
     def with_start(self, start: object) -> MarkovChain:
         """The same chain with another start (state index, name or distribution)."""
         other = object.__new__(MarkovChain)
-        for name in ("transitions", "reward", "names", "labels", "row_error"):
+        for name in ("transitions", "reward", "names", "labels", "row_error", "merged"):
             object.__setattr__(other, name, getattr(self, name))
         object.__setattr__(other, "start", checked_start(start, self.n_states, self.names))
         return other
@@ -209,7 +212,7 @@ def _checked_labels(labels: Iterable[object] | None, n_states: int) -> tuple[Lab
 
 
 def _checked_label(label: object, k: int) -> Label:
-    if isinstance(label, np.generic):
+    if isinstance(label, np.generic) or (isinstance(label, np.ndarray) and label.ndim == 0):
         label = label.item()
     if isinstance(label, str):
         return label
@@ -217,10 +220,10 @@ def _checked_label(label: object, k: int) -> Label:
         if label != label:
             raise InvalidChain(f"labels[{k}] is NaN, which equals nothing; use a string")
         return label
-    if isinstance(label, (set, frozenset)):
-        label = sorted(label, key=str)
-    if isinstance(label, (list, tuple, np.ndarray)):
-        parts = tuple(_checked_label(part, k) for part in label)
+    if isinstance(label, (list, tuple, np.ndarray, set, frozenset)):
+        parts = [_checked_label(part, k) for part in label]
         if not any(isinstance(part, tuple) for part in parts):
-            return parts  # type: ignore[return-value]
+            if isinstance(label, (set, frozenset)):  # numbers by size, then texts: equal sets become equal tuples
+                parts.sort(key=lambda part: (isinstance(part, str), part))
+            return tuple(parts)  # type: ignore[arg-type]
     raise InvalidChain(f"labels[{k}] is {label!r}, expected a string, a number or a flat collection of those")

@@ -47,6 +47,7 @@ def as_mdp(obj: object) -> MDP:
             raise InvalidChain("the chain has no reward; a decision process needs one, give it reward=")
         mdp = MDP([obj.transitions], obj.reward[:, None], start=obj.start, names=obj.names)
         object.__setattr__(mdp, "row_error", obj.row_error[:, None])  # its rows are those given to the chain
+        object.__setattr__(mdp, "merged", obj.merged)
         return mdp
     raise InvalidChain(
         f"cannot make a decision process of a {type(obj).__name__}, expected an MDP or a MarkovChain with rewards; "

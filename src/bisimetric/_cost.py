@@ -1,7 +1,9 @@
 """Ground costs between the states of two chains.
 
 A cost object is called with the two chains and returns the [n, m] array of costs. Arrays serve as well; these
-objects exist because they can be named, on the command line and in a table of results.
+objects exist because they can be named, on the command line and in a table of results, and because they know by how
+much rounding has moved their entries, for which certificates pay: those are about the chains' rewards and features. An
+array, or what somebody's function returns, is taken as it is.
 """
 
 from __future__ import annotations
@@ -14,7 +16,14 @@ import numpy as np
 
 from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidProblem
-from bisimetric._stochastic import Floats
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+
+DIGITS = 53  # of a number, binary
+LEAST = 5e-324  # positive number
+NORMALISING = 4 * UNIT_ROUNDOFF  # error of (1-γ)·c: two roundings, and room
+DIFFERENCE = 2 * UNIT_ROUNDOFF  # error of |r - r'|: one rounding, and room
+SQUARES_BETWEEN = 1e-140, 1e140  # euclidean distances whose squares neither vanish nor overflow
+ROUNDED_RELATIVELY = ("euclidean", "cityblock", "chebyshev")  # metrics without cancellation
 
 
 class Cost(Protocol):
@@ -24,11 +33,12 @@ class Cost(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class Named:
     """A cost that is a function of the two chains."""
 
     name: str
     function: Callable[[MarkovChain, MarkovChain], Floats]
+    error: Callable[[MarkovChain, MarkovChain], float]  # relative, of every entry; at most
 
     def __call__(self, source: MarkovChain, target: MarkovChain) -> Floats:
         return self.function(source, target)
@@ -63,32 +73,73 @@ def _label_mismatch(source: MarkovChain, target: MarkovChain) -> Floats:
     return differ
 
 
-reward_gap = _Named("reward_gap", _reward_gap)
-label_mismatch = _Named("label_mismatch", _label_mismatch)
+def _reward_gap_error(source: MarkovChain, target: MarkovChain) -> float:
+    """None if all rewards are multiples of one unit that leaves room for their differences, as whole numbers do."""
+    rewards = np.concatenate([chain.reward for chain in (source, target) if chain.reward is not None])
+    digits, exponent = np.frexp(rewards[rewards != 0.0])
+    if not len(digits):
+        return 0.0
+    whole = np.ldexp(np.abs(digits), DIGITS).astype(np.int64)
+    unit = exponent - DIGITS + np.frexp((whole & -whole).astype(np.float64))[1] - 1  # of the last digit that is set
+    return 0.0 if int(exponent.max()) + 1 - int(unit.min()) <= DIGITS else DIFFERENCE
 
 
-def features(metric: str = "euclidean") -> _Named:
-    """The distance between labels that are numbers or vectors, by any metric of `scipy.spatial.distance.cdist`."""
+def _no_error(source: MarkovChain, target: MarkovChain) -> float:
+    return 0.0
+
+
+def normalise(cost: Floats, discount: float) -> float:
+    """Multiply costs by 1 - γ in place and return the relative error of that; none vanishes by underflow."""
+    if discount == 0.0:
+        return 0.0
+    positive = cost > 0.0
+    cost *= 1.0 - discount
+    np.copyto(cost, LEAST, where=positive & (cost == 0.0))
+    return NORMALISING
+
+
+reward_gap = Named("reward_gap", _reward_gap, _reward_gap_error)
+label_mismatch = Named("label_mismatch", _label_mismatch, _no_error)
+
+
+def features(metric: str = "euclidean") -> Named:
+    """The distance between labels that are numbers or vectors, by any metric of `scipy.spatial.distance.cdist`.
+
+    Certificates pay for the rounding of "euclidean", "cityblock" and "chebyshev" distances; those of other metrics are
+    taken as computed.
+    """
 
     def between(source: MarkovChain, target: MarkovChain) -> Floats:
         from scipy.spatial.distance import cdist
 
-        vectors = []
-        for role, chain in (("source", source), ("target", target)):
-            try:
-                array = np.array(chain.labels, dtype=np.float64)
-            except (TypeError, ValueError, OverflowError):
-                raise InvalidProblem(f"the labels of the {role} chain are not numeric vectors of one length") from None
-            if array.ndim == 0:
-                raise InvalidProblem(f"the {role} chain has no labels; give one feature vector per state as labels=")
-            vectors.append(array.reshape(len(array), -1))
+        vectors = _vectors(source, "source"), _vectors(target, "target")
         if vectors[0].shape[1] != vectors[1].shape[1]:
             raise InvalidProblem(
                 f"feature vectors have {vectors[0].shape[1]} and {vectors[1].shape[1]} entries, expected as many"
             )
         try:
-            return np.ascontiguousarray(cdist(vectors[0], vectors[1], metric))
+            found: Floats = np.ascontiguousarray(cdist(vectors[0], vectors[1], metric))
         except (TypeError, ValueError) as error:
             raise InvalidProblem(f"the metric {metric!r} fails on these features: {error}") from None
+        if metric == "euclidean":
+            x, y = np.nonzero(~((found > SQUARES_BETWEEN[0]) & (found < SQUARES_BETWEEN[1])))
+            with np.errstate(over="ignore"):
+                found[x, y] = np.hypot.reduce(vectors[0][x] - vectors[1][y], axis=1, initial=0.0)
+        return found
 
-    return _Named(f"features({metric!r})", between)
+    def error(source: MarkovChain, target: MarkovChain) -> float:
+        entries = _vectors(source, "source").shape[1]
+        return 2 * (entries + 4) * UNIT_ROUNDOFF if metric in ROUNDED_RELATIVELY else 0.0
+
+    return Named(f"features({metric!r})", between, error)
+
+
+def _vectors(chain: MarkovChain, role: str) -> Floats:
+    """[n, entries], the labels as numbers."""
+    try:
+        array = np.array(chain.labels, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidProblem(f"the labels of the {role} chain are not numeric vectors of one length") from None
+    if array.ndim == 0:
+        raise InvalidProblem(f"the {role} chain has no labels; give one feature vector per state as labels=")
+    return array.reshape(len(array), -1)

@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from bisimetric._cost import DIFFERENCE, NORMALISING, normalise
 from bisimetric._errors import InvalidOption, InvalidProblem
 from bisimetric._frozen import Immutable
 from bisimetric._mdp import MDP
@@ -69,8 +70,13 @@ class Game(Immutable):
         """The cost (1-γ)·|r - r'| between two lists of rewards."""
         difference: Floats = np.subtract.outer(mine, theirs)
         np.abs(difference, out=difference)
-        difference *= 1.0 - self.discount
+        normalise(difference, self.discount)
         return difference
+
+    @property
+    def cost_error(self) -> float:
+        """What rounding does to those costs at most, relative to each: certificates are about rewards and γ."""
+        return DIFFERENCE + NORMALISING
 
     def __repr__(self) -> str:
         n, m = self.shape

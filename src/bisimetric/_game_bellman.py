@@ -13,15 +13,16 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric import _memory
-from bisimetric._bellman import Bellman, as_rows, power_of_two
+from bisimetric._bellman import Bellman, as_rows, largest_forever, power_of_two
 from bisimetric._game import Game
 from bisimetric._linear import Ladder
 from bisimetric._mdp import MDP
 from bisimetric._meeting import Ints, MatchedActions, Rule, SameActions, counted
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, offsets
+from bisimetric._stochastic import Floats, offsets
 from bisimetric.kernels.layout import Rows, Trees
 
 BYTES_PER_CELL = 40  # costs, residuals and bounds at a pair of moves
@@ -71,6 +72,8 @@ class GameBellman:
     scale: float
     discount: float
     rows: float  # half of what a source and a target row have moved from those given, at most
+    cost_error: float  # relative, of every cost
+    provable: npt.NDArray[np.bool_] | None  # pairs whose distance may be proved to be zero; None if that is all pairs
     ladder: Ladder = field(default_factory=Ladder, repr=False)  # for evaluations
 
     @classmethod
@@ -80,7 +83,8 @@ class GameBellman:
         moves = _same(game) if game.actions == "same" else _matched(game)
         rule, rows, costs = moves
         cost = rule.outcome(costs)
-        reached = float(cost.max()) / (1.0 - game.discount) * ABOVE  # by no distance
+        error = game.cost_error
+        reached = largest_forever(float(cost.max()), error, 1.0, game.discount) * ABOVE  # by no distance
         for block in costs:
             np.minimum(block, reached, out=block)
         scale = power_of_two(max(float(block.max()) for block in costs)) if cost.any() else 1.0
@@ -89,7 +93,7 @@ class GameBellman:
             Bellman.between(source, target, block, scale, game.discount)
             for (source, target), block in zip(rows, costs, strict=True)
         )
-        return cls(blocks, rule, cost, scale, game.discount, moved)
+        return cls(blocks, rule, cost, scale, game.discount, moved, error, _provable(game))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -103,7 +107,7 @@ class GameBellman:
 
     def largest_value(self) -> float:
         """What no distance exceeds: the largest cost of the game forever."""
-        return float(self.cost.max()) * self.scale / (1.0 - self.discount) * (1.0 + 8 * UNIT_ROUNDOFF)
+        return largest_forever(float(self.cost.max()), self.cost_error, self.scale, self.discount)
 
     def is_immediate(self) -> bool:
         """Whether V = c: no future, or nothing to pay."""
@@ -176,6 +180,11 @@ def _require_memory(game: Game) -> None:
         f"a game with {cells} pairs of moves",
         "merge bisimilar states, or compare under a policy",
     )
+
+
+def _provable(game: Game) -> npt.NDArray[np.bool_] | None:
+    merged = game.source.merged, game.target.merged
+    return ~np.logical_or.outer(*merged) if merged[0].any() or merged[1].any() else None
 
 
 def _same(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:

@@ -4,8 +4,8 @@ For every pair of moves the checker gives L ≤ T_ab V ≤ U from a coupling and
 carries constants through, so the same rule applied to the L's and to the U's bounds T V, and MacQueen's bounds follow
 as for chains. Rounding: a rule does not enlarge the largest error of its blocks.
 
-A pair is *proved zero* when the minimising player has, for every move of the other, an answer that costs nothing
-and a coupling that leads only to such pairs.
+A pair is *proved zero* when neither state stands for others whose rows differ and the minimising player has, for every
+move of the other, an answer that costs nothing and a coupling that leads only to such pairs.
 """
 
 from __future__ import annotations
@@ -17,11 +17,19 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric._certificate import Application, Certificate, applied, coupled_pairs, interval, zero_candidates
+from bisimetric._certificate import (
+    Application,
+    Certificate,
+    applied,
+    coupled_pairs,
+    immediate_bounds,
+    interval,
+    zero_candidates,
+)
 from bisimetric._coupling import TreeWitness
 from bisimetric._game_bellman import GameBellman
 from bisimetric._meeting import counted
-from bisimetric._rounding import Errors
+from bisimetric._rounding import Errors, cost_below
 from bisimetric._stochastic import Floats, offsets
 from bisimetric.kernels.layout import Trees
 
@@ -60,20 +68,24 @@ def check_game(witness: GameWitness) -> Certificate:
     once = Application(lower, upper, float((lower - value).min()), float((upper - value).max()), worst)
 
     def proved_zero(lower: Floats, upper: Floats) -> Mask | None:
-        return _proved_zero(bellman, blocks, uppers, zero_candidates(bellman.cost, upper, float((upper - lower).max())))
+        candidate = zero_candidates(bellman.cost, upper, float((upper - lower).max()))
+        if bellman.provable is not None:
+            candidate &= bellman.provable
+        return _proved_zero(bellman, blocks, uppers, candidate)
 
     return interval(bellman, bellman.cost, value, once, proved_zero)
 
 
 def immediate(bellman: GameBellman) -> Certificate:
-    """The exact answer V = c, where there is no future or nothing to pay."""
-    return Certificate(bellman.cost.copy(), bellman.cost.copy(), bellman.cost.copy())
+    """The answer V = c, where there is no future or nothing to pay."""
+    return immediate_bounds(bellman.cost, bellman.cost_error)
 
 
 def a_priori(bellman: GameBellman) -> Certificate:
     """What holds before any sweep: the cost itself, and the largest cost forever."""
-    upper = np.full(bellman.shape, bellman.largest_value() / bellman.scale)
-    return Certificate(0.5 * (bellman.cost + upper), bellman.cost.copy(), upper)
+    lower = cost_below(bellman.cost, bellman.cost_error)
+    upper = np.full(bellman.shape, np.nextafter(bellman.largest_value() / bellman.scale, np.inf))
+    return Certificate(0.5 * (lower + upper), lower, upper)
 
 
 def _proved_zero(bellman: GameBellman, blocks: list[TreeWitness], uppers: list[Floats], candidate: Mask) -> Mask | None:

@@ -12,6 +12,8 @@ side,
 
     |V* - V̂| ≤ γ/(1-γ) · ½(δ_x + δ_y) · span V̂.
 
+Such a class is marked as `merged`: no distance from it is proved to be zero, not even from itself.
+
 No sweep over the full problem is needed. Couplings are lifted when they are looked at (kernels/lifting.py).
 """
 
@@ -24,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._certificate import led_inside, zero_candidates
+from bisimetric._certificate import led_inside, provable, zero_candidates
 from bisimetric._chain import MarkovChain
 from bisimetric._lifting import LiftedWitness, Lump
 from bisimetric._partition import Classes, Moves, first_states, refined
@@ -55,7 +57,10 @@ def lump(chain: MarkovChain, classes: Classes) -> Lump:
         names=None if chain.names is None else [chain.names[state] for state in first],
         labels=None if chain.labels is None else [chain.labels[state] for state in first],
     )
+    differ = largest > 0.0
+    np.logical_or.at(differ, classes, chain.merged)
     object.__setattr__(small, "row_error", frozen(error))
+    object.__setattr__(small, "merged", frozen(differ))
     return Lump(small, classes, first, largest)
 
 
@@ -83,21 +88,16 @@ class Lumping:
         """A guess of the distances, on classes."""
         return None if guess is None else guess[np.ix_(self.source.first, self.target.first)]
 
-    @property
-    def provable(self) -> npt.NDArray[np.bool_] | None:
-        """Pairs of classes where lumping moved nothing; zeros are about rows as stored. None if that is all pairs."""
-        exact: npt.NDArray[np.bool_] = np.logical_and.outer(self.source.moved == 0.0, self.target.moved == 0.0)
-        if self.small.stop is not None:
-            exact |= self.small.stop
-        return None if exact.all() else exact
-
     def lifted(self, solution: Solution) -> Solution:
         """The full problem's solution from that of the small one."""
         old = solution.certificate
         value, lower, upper, priced = map(self._spread, (old.value, old.lower, old.upper, solution.priced))
         witness = LiftedWitness.of(solution.witness, solution.priced, self.full, self.source, self.target)
-        if self.provable is not None:
+        if provable(self.small) is not None:  # states may have exact rows where their class has not
             candidate = zero_candidates(self.full.cost, upper, float((upper - lower).max()))
+            inside = provable(self.full)
+            if inside is not None:
+                candidate &= inside
             zero = led_inside(candidate, witness.coupled, witness.cells_per_pair)
             value[zero] = lower[zero] = upper[zero] = 0.0
         certificate = replace(old, value=value, lower=lower, upper=upper)
@@ -134,20 +134,14 @@ def worthwhile(problem: Problem, tol: float) -> Lumping | None:
     if problem.discount / (1.0 - problem.discount) * moved > SHARE_OF_TOL * tol:
         return None
     here = np.ix_(source.first, target.first)
-    small = Problem(
-        source.chain,
-        target.chain,
-        discount=problem.discount,
-        cost=problem.cost[here],
-        stop=None if problem.stop is None else problem.stop[here],
-    )
-    return Lumping(problem, source, target, small)
+    stop = None if problem.stop is None else problem.stop[here]
+    return Lumping(problem, source, target, problem.part(source.chain, target.chain, problem.cost[here], stop))
 
 
 def _bare(chain: MarkovChain) -> MarkovChain:
     """The chain without what no coupling depends on."""
     bare = object.__new__(MarkovChain)
-    for name in ("transitions", "row_error"):
+    for name in ("transitions", "row_error", "merged"):
         object.__setattr__(bare, name, getattr(chain, name))
     for name in ("reward", "start", "names", "labels"):
         object.__setattr__(bare, name, None)

@@ -18,7 +18,17 @@ from scipy import sparse
 from bisimetric._chain import MarkovChain, checked_names, checked_start
 from bisimetric._errors import InvalidChain, InvalidOption
 from bisimetric._frozen import Immutable, SparseField
-from bisimetric._stochastic import ROW_SUM_TOL, UNIT_ROUNDOFF, Floats, as_csr, exact_rows, frozen, real_array
+from bisimetric._stochastic import (
+    ROW_SUM_TOL,
+    UNIT_ROUNDOFF,
+    Floats,
+    as_csr,
+    exact_rows,
+    finite,
+    float_array,
+    frozen,
+    real_array,
+)
 from bisimetric._text import printable
 
 if TYPE_CHECKING:
@@ -32,8 +42,9 @@ class MDP(Immutable):
     """A decision process with rewards, and optional start and names; immutable.
 
     `transitions` is an [A, n, n] array or a sequence of A matrices, dense or sparse, one per action. `rewards`
-    is [n, A]. `available` is a bool array [n, A], by default all true; rows of actions that are not available
-    are ignored. `start` is a state (index or name) or a distribution, `actions` are names of the actions.
+    is [n, A]. `available` is a bool array [n, A], by default all true; rows and rewards of actions that are not
+    available are ignored, whatever they hold. `start` is a state (index or name) or a distribution, `actions` are
+    names of the actions.
 
     >>> import bisimetric as bm
     >>> stay, go = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
@@ -47,6 +58,7 @@ class MDP(Immutable):
     names: tuple[str, ...] | None
     actions: tuple[str, ...] | None
     row_error: Floats = field(repr=False)  # [n, A], 1-norm between the row given, rescaled, and the row stored
+    merged: Mask = field(repr=False)  # [n], stands for several states whose rows differ (`quotient`)
     transitions: SparseField[tuple[sparse.csr_array, ...]] = SparseField()  # noqa: RUF009 - A times [n, n], exact rows
 
     def __init__(
@@ -69,7 +81,8 @@ class MDP(Immutable):
         values = {
             "transitions": tuple(matrix for matrix, _ in rows),
             "row_error": frozen(np.stack([error for _, error in rows], axis=1)),
-            "rewards": frozen(np.where(mask, _checked_rewards(rewards, (n_states, n_actions)), 0.0)),
+            "merged": frozen(np.zeros(n_states, np.bool_)),
+            "rewards": frozen(_checked_rewards(rewards, mask)),
             "available": frozen(mask),
             "start": checked_start(start, n_states, known_names),
             "names": known_names,
@@ -91,6 +104,9 @@ class MDP(Immutable):
     def under(self, policy: npt.ArrayLike | Literal["uniform"]) -> MarkovChain:
         """The chain that a policy makes of this process, rewards averaged over its actions.
 
+        Averages are rounded, and the rounded number is the chain's reward: results are about that. It is exact where
+        all actions taken pay the same.
+
         `policy` is an [n, A] array whose rows are distributions over the available actions, one action index
         per state, or "uniform" over the available actions.
         """
@@ -101,11 +117,11 @@ class MDP(Immutable):
         )
         matrix = sparse.csr_array(mixed)
         matrix.eliminate_zeros()
-        reward = np.einsum("sa,sa->s", weight, self.rewards)
-        chain = MarkovChain(matrix, reward=reward, start=self.start, names=self.names)
+        chain = MarkovChain(matrix, reward=_averaged(weight, self.rewards), start=self.start, names=self.names)
         mixing = np.where((weight > 0).sum(axis=1) > 1, (self.n_actions + 1) * UNIT_ROUNDOFF, 0.0)
         moved = np.einsum("sa,sa->s", weight, self.row_error) + mixing
         object.__setattr__(chain, "row_error", frozen(chain.row_error + moved))
+        object.__setattr__(chain, "merged", self.merged)
         return chain
 
     def optimal_policy(self, discount: float) -> OptimalPolicy:
@@ -133,7 +149,7 @@ class MDP(Immutable):
     def with_start(self, start: object) -> MDP:
         """The same process with another start (state index, name or distribution)."""
         other = object.__new__(MDP)
-        for name in ("transitions", "rewards", "available", "names", "actions", "row_error"):
+        for name in ("transitions", "rewards", "available", "names", "actions", "row_error", "merged"):
             object.__setattr__(other, name, getattr(self, name))
         object.__setattr__(other, "start", checked_start(start, self.n_states, self.names))
         return other
@@ -248,16 +264,26 @@ def _checked_available(available: object, shape: tuple[int, int]) -> Mask:
     return mask
 
 
-def _checked_rewards(rewards: object, shape: tuple[int, int]) -> Floats:
+def _checked_rewards(rewards: object, available: Mask) -> Floats:
+    shape = available.shape
     if rewards is None:
         raise InvalidChain(f"rewards is missing, expected an array of shape {shape}: states by actions")
-    array = real_array(rewards, "rewards", InvalidChain, ndim=2) if np.ndim(_dense(rewards)) == 2 else np.zeros((0, 0))
+    array = float_array(rewards, "rewards", InvalidChain, ndim=2) if np.ndim(_dense(rewards)) == 2 else np.zeros((0, 0))
     if array.shape != shape:
         raise InvalidChain(
             f"rewards has shape {np.shape(_dense(rewards))}, expected {shape}: states by actions; "
             "transpose it, or repeat a reward per state with np.tile(reward[:, None], n_actions)"
         )
-    return array
+    return finite(np.where(available, array, 0.0), "rewards", InvalidChain)
+
+
+def _averaged(weight: Floats, rewards: Floats) -> Floats:
+    """[n], the weighted mean of every row; the same for the same pairs of weight and reward in another order."""
+    terms = np.sort(weight * rewards, axis=1)
+    mean = np.cumsum(terms, axis=1)[:, -1] / np.cumsum(np.sort(weight, axis=1), axis=1)[:, -1]
+    taken = weight > 0.0
+    lowest, highest = (np.where(taken, rewards, end) for end in (np.inf, -np.inf))
+    return np.clip(mean, lowest.min(axis=1), highest.max(axis=1))
 
 
 def _dense(given: object) -> npt.ArrayLike:

@@ -16,6 +16,8 @@ from bisimetric._errors import NotEnoughMemory
 COMPILER_SPACE = 600 * 2**20  # address space that loading and compiling the kernels takes
 LIBRARY_SPACE, LIBRARY_SPACE_PER_THREAD = 160 * 2**20, 40 * 2**20  # that loading numpy and scipy takes, generously
 MOST_LIBRARY_THREADS = 64
+LARGE = 2**28  # bytes from which a model is worth asking for
+MOST_SHOWN = 10**300  # bytes: more is not a float
 NEGLIGIBLE = 500_000  # bytes that are not worth asking for, once the kernels are there
 _CGROUP = Path("/sys/fs/cgroup")
 _PROC = Path("/proc")
@@ -78,8 +80,15 @@ def require_space_for_libraries() -> None:
         )
 
 
+def require_if_large(needed: int, what: str, remedy: str) -> None:
+    """The same for models, which are made without kernels: the system is asked only where it matters."""
+    if needed > LARGE:
+        require(needed, what, remedy)
+
+
 def in_words(size: float) -> str:
     """A number of bytes for people."""
+    size = min(size, MOST_SHOWN)
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000:
             return f"{size:.3g} {unit}"

@@ -10,11 +10,12 @@ import math
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import cast
 
 import numpy as np
 
 from bisimetric._errors import InvalidOption
+
+LONGEST = 60  # characters of a number in a message
 
 
 def check_kind(value: object, what: str, kinds: type | tuple[type, ...], expected: str) -> None:
@@ -46,32 +47,53 @@ def function_or_none(value: object, what: str) -> None:
 
 def whole(value: object, what: str, *, at_least: int, at_most: int | None = None) -> int:
     """`value` as an int within its limits."""
-    limits = f"≥ {at_least}" if at_most is None else f"from {at_least} to {at_most}"
+    limits = f"≥ {at_least}" if at_most is None else f"from {at_least} to {shown(at_most)}"
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InvalidOption(f"{what} is {value!r}, expected a whole number {limits}")
+        raise InvalidOption(f"{what} is {shown(value)}, expected a whole number {limits}")
     number = int(value)
     if number < at_least or (at_most is not None and number > at_most):
-        raise InvalidOption(f"{what} is {number}, expected a whole number {limits}")
+        raise InvalidOption(f"{what} is {shown(number)}, expected a whole number {limits}")
     return number
 
 
 def fraction(value: object, what: str) -> float:
     """`value` as a float in [0, 1]."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise InvalidOption(f"{what} is {value!r}, expected a number from 0 to 1")
-    return float(value)
+    number = as_float(value)
+    if not 0.0 <= number <= 1.0:
+        raise InvalidOption(f"{what} is {shown(value)}, expected a number from 0 to 1")
+    return number
 
 
 def positive(value: object, what: str) -> float:
     """`value` as a positive finite float."""
-    if not is_positive(value):
-        raise InvalidOption(f"{what} is {value!r}, expected a positive finite number")
-    return float(cast(Real, value))
+    number = as_float(value)
+    if not 0.0 < number < math.inf:
+        raise InvalidOption(f"{what} is {shown(value)}, expected a positive finite number")
+    return number
 
 
 def is_positive(value: object) -> bool:
     """Whether this is a positive finite number."""
-    return not isinstance(value, bool) and isinstance(value, Real) and 0.0 < float(value) < math.inf
+    return 0.0 < as_float(value) < math.inf
+
+
+def as_float(value: object) -> float:
+    """A real number as a float: infinite if it is too large for one. NaN if it is no number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:  # an int or a fraction
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+
+
+def shown(value: object) -> str:
+    """A value as messages show it, not too long; whole numbers may have more digits than Python writes."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text)} characters)"
 
 
 def hint(value: object, known: Iterable[str]) -> str:

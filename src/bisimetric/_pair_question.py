@@ -1,9 +1,10 @@
 """What is asked of every pair of chains, and a key of content that two equal questions share.
 
-The numbers depend on the rows, their errors and the starts of both chains, on the array of costs, the discount, the
-solver with its options and the tolerance, and on nothing else; names, for example, do not matter. All of that goes
-into the key, bit for bit, and so do the sources that compute and the versions of numpy, scipy and numba: whatever
-changes, an old answer is not taken for a new one. Only the kind of processor is left out, which may change last bits.
+The numbers depend on the rows, their errors and the starts of both chains, on the array of costs and its error, the
+discount, the solver with its options and the tolerance, and on nothing else; names, for example, do not matter. All of
+that goes into the key, bit for bit, and so do the sources that compute and the versions of numpy, scipy and numba:
+whatever changes, an old answer is not taken for a new one. Only the kind of processor is left out, which may change
+last bits.
 
 (P, Q, c) and its mirror image (Q, P, cᵀ) have one distance, but a solver may round them differently. So the chain with
 the smaller digest of content always comes first, and numbers do not depend on the order in which chains are given.
@@ -61,9 +62,9 @@ class Question:
         contents = _content(source), _content(target)
         equal = contents[0] == contents[1]
         if contents[0] > contents[1] or (equal and problem.cost.tobytes() > problem.cost.T.tobytes()):
-            problem, contents = _mirrored(problem), contents[::-1]
-        is_zero = equal and not problem.cost.diagonal().any()
-        key = hashlib.sha256(repr(problem.shape).encode())
+            problem, contents = problem.part(target, source, problem.cost.T, None), contents[::-1]
+        is_zero = equal and not problem.cost.diagonal().any() and not source.merged.any()
+        key = hashlib.sha256(repr((problem.shape, problem.cost_error)).encode())
         for part in (*contents, problem.cost.data):
             key.update(part)
         return Asked(problem, key.digest(), is_zero)
@@ -94,18 +95,12 @@ def computed_by() -> str:
     return ", ".join((f"bisimetric {__version__}", digest.hexdigest(), *libraries))
 
 
-def _mirrored(problem: Problem) -> Problem:
-    mirrored = Problem(problem.target, problem.source, discount=problem.discount, cost=problem.cost.T)
-    object.__setattr__(mirrored, "normalised", problem.normalised)  # the cost has the factor already
-    return mirrored
-
-
 def _content(chain: MarkovChain) -> bytes:
     """A digest of what a distance depends on in a chain, in one byte order and width."""
     rows = chain.transitions
     assert chain.start is not None
     whole = [array.astype("<i8") for array in (rows.indptr, rows.indices)]
-    real = [array.astype("<f8") for array in (rows.data, chain.row_error, chain.start)]
+    real = [array.astype("<f8") for array in (rows.data, chain.row_error, chain.merged, chain.start)]
     digest = hashlib.sha256()
     for array in (*whole, *real):
         digest.update(struct.pack("<q", array.size))  # so that no two rows of arrays run into the same bytes

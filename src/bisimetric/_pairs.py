@@ -32,6 +32,8 @@ def all_pairs(n: int, m: int) -> Pairs:
 def is_folded(problem: Problem) -> bool:
     """Whether V(x, y) = V(y, x) and V(x, x) = 0 for sure."""
     source, target, cost = problem.source.transitions, problem.target.transitions, problem.cost
+    if problem.source.merged.any() or problem.target.merged.any():
+        return False
     if len(cost) < 2 or source.shape != target.shape or source.nnz != target.nnz:
         return False
     if source is not target and not (

@@ -124,12 +124,9 @@ def first_states(groups: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return first
 
 
-def close_together(values: npt.NDArray[np.float64], tol: float) -> Classes:
-    """Groups of numbers that have, sorted, no gap above `tol`."""
-    order = np.argsort(values, kind="stable")
-    groups = np.empty(len(values), np.int64)
-    groups[order] = np.concatenate([[0], np.cumsum(np.diff(values[order]) > tol)])
-    return groups
+def equal_numbers(values: npt.NDArray[np.float64]) -> Classes:
+    """Groups of equal numbers."""
+    return numbered(np.unique(values, return_inverse=True)[1])
 
 
 def common(one: Classes, other: Classes) -> Classes:

@@ -5,7 +5,7 @@ V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },        V =
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -15,10 +15,10 @@ from scipy import sparse
 
 from bisimetric import _memory
 from bisimetric._chain import MarkovChain
-from bisimetric._cost import Cost, reward_gap
+from bisimetric._cost import Cost, Named, normalise, reward_gap
 from bisimetric._errors import InvalidProblem
 from bisimetric._frozen import Immutable
-from bisimetric._options import flag
+from bisimetric._options import flag, shown
 from bisimetric._stochastic import Floats, frozen, is_scalar, real_array
 from bisimetric._text import discount_text
 
@@ -32,6 +32,9 @@ class Problem(Immutable):
     `cost` is an [n, m] array or a `bisimetric.cost` object, by default the gap between rewards. `normalised`
     multiplies it by 1 - γ, which turns the sum of discounted costs into their weighted mean (the bisimulation
     metric). `stop` marks pairs at which the game ends: V = c there.
+
+    An array of costs is taken exactly. Where costs are computed, from rewards or with the factor 1 - γ, `cost_error`
+    bounds what rounding did to them, and certificates pay for it: they are about the rewards and the discount.
     """
 
     source: MarkovChain
@@ -41,6 +44,7 @@ class Problem(Immutable):
     normalised: bool
     stop: npt.NDArray[np.bool_] | None  # [n, m]
     unsolved: npt.NDArray[np.bool_] | None  # [n, m], pairs that were not asked for: free stops, NaN in every answer
+    cost_error: float = field(repr=False)  # of every entry of `cost`, relative, besides underflow; at most
 
     def __init__(
         self,
@@ -64,9 +68,11 @@ class Problem(Immutable):
             f"the cost between {shape[0]} x {shape[1]} states",
             "merge bisimilar states, or compare parts of the chains",
         )
-        checked = _checked_cost(reward_gap if cost is None else cost, source, target, shape)
+        ground = reward_gap if cost is None else cost
+        checked = _checked_cost(ground, source, target, shape)
+        error = ground.error(source, target) if isinstance(ground, Named) else 0.0
         if flag(normalised, "normalised"):
-            checked *= 1.0 - gamma
+            error += normalise(checked, gamma)
         refuse_overflow(checked, gamma)
         values: dict[str, Any] = {
             "source": source,
@@ -76,6 +82,7 @@ class Problem(Immutable):
             "normalised": bool(normalised),
             "stop": _checked_stop(stop, shape),
             "unsolved": None,
+            "cost_error": error,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -84,6 +91,15 @@ class Problem(Immutable):
     def shape(self) -> tuple[int, int]:
         """(n, m): states of the source and of the target."""
         return self.source.n_states, self.target.n_states
+
+    def part(
+        self, source: MarkovChain, target: MarkovChain, cost: Floats, stop: npt.NDArray[np.bool_] | None
+    ) -> Problem:
+        """A problem between other chains whose costs are some of this one's, the factor 1 - γ included."""
+        other = Problem(source, target, discount=self.discount, cost=cost, stop=stop)
+        object.__setattr__(other, "normalised", self.normalised)
+        object.__setattr__(other, "cost_error", self.cost_error)
+        return other
 
     def __repr__(self) -> str:
         kind = "normalised" if self.normalised else "not normalised"
@@ -99,7 +115,7 @@ def checked_discount(discount: object) -> float:
     """A number in [0, 1)."""
     array = np.asarray(discount) if is_scalar(discount) else np.zeros(0)
     if array.ndim != 0 or array.dtype.kind not in "iuf":
-        raise InvalidProblem(f"discount is {discount!r}, expected one real number in [0, 1)")
+        raise InvalidProblem(f"discount is {shown(discount)}, expected one real number in [0, 1)")
     gamma = float(array)
     if not 0.0 <= gamma < 1.0:
         raise InvalidProblem(

@@ -34,8 +34,7 @@ def reachable_part(problem: Problem) -> Problem:
     seen = reached(problem, stop)
     ended = ~seen if problem.stop is None else ~seen | problem.stop
     cost = np.where(seen, problem.cost, 0.0)
-    part = Problem(problem.source, problem.target, discount=problem.discount, cost=cost, stop=ended)
-    object.__setattr__(part, "normalised", problem.normalised)  # the cost has the factor already
+    part = problem.part(problem.source, problem.target, cost, ended)
     object.__setattr__(part, "unsolved", frozen(~seen))
     return part
 

@@ -3,6 +3,10 @@
 Let T V = c + γ·(mean of V under laws with given marginals), or any choice (min, max) among such numbers; R = T V - V.
 A computed sum of k products errs by at most k·u times the sum of the absolute values. A row that moved by δ in
 1-norm moves a mean of V by at most δ/2·span V. The errors of one application are carried on forever: 1/(1-γ).
+
+A cost is what the user gave, or it was computed from rewards and a discount and so is rounded itself. Its relative
+error is known (`Problem.cost_error`); `cost_below` and `cost_above` are what the true cost is between. Where underflow
+makes a product inexact, one more unit in the last place on either side covers that.
 """
 
 from __future__ import annotations
@@ -13,8 +17,9 @@ import numpy as np
 
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 
-OPERATIONS_AROUND = 12  # roundings besides those of the longest sum: scaling, γ, c, the cost itself
+OPERATIONS_AROUND = 12  # roundings besides those of the longest sum: scaling, γ, c
 SUBNORMAL_BELOW = 2.0**-1000  # costs this small may round when scaled back
+AT_ONCE = 2**14  # bounds, which then need no further memory to speak of
 
 
 class Errors(NamedTuple):
@@ -24,6 +29,7 @@ class Errors(NamedTuple):
     rows: float  # half the 1-norm between the joint marginals given and those stored, at worst
     potential: float = 0.0  # the largest that a lower bound was computed from
     marginal: float = 0.0  # 1-norm by which a coupling misses its marginals
+    cost: float = 0.0  # by which the largest cost may be off
 
 
 def widening(
@@ -37,6 +43,36 @@ def widening(
     above = unit * (largest_cost + discount * largest + residual)
     reach = 2 * residual / (1.0 - discount)  # the true distances are this close to `value`
     moved = errors.rows * (float(value.max() - value.min()) + reach)
-    below += discount * moved
-    above += discount * (moved + errors.marginal * (largest + reach))  # a coupling may also lack mass
+    below += errors.cost + discount * moved
+    above += errors.cost + discount * (moved + errors.marginal * (largest + reach))  # a coupling may also lack mass
     return below / (1.0 - discount), above / (1.0 - discount)
+
+
+def cost_below(cost: Floats, error: float) -> Floats:
+    """What no true cost is below; `error` bounds the relative one of those given. A new array; zeros are exact."""
+    if error == 0.0:
+        return cost.copy()
+    low = cost * (1.0 - error)
+    return np.nextafter(low, 0.0, out=low)
+
+
+def cost_above(cost: Floats, error: float) -> Floats:
+    """What no true cost is above."""
+    if error == 0.0:
+        return cost.copy()
+    high = cost * (1.0 + error)
+    np.nextafter(high, np.inf, out=high, where=cost > 0.0)
+    return high
+
+
+def raise_to_cost(lower: Floats, cost: Floats, error: float) -> None:
+    """Lift lower bounds to what no true cost is below, in place."""
+    flat, costs = lower.reshape(-1), cost.reshape(-1)
+    for first in range(0, len(flat), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        np.maximum(flat[part], cost_below(costs[part], error), out=flat[part])
+
+
+def largest_cost_error(largest: float, error: float) -> float:
+    """By how much any cost may be off, if none is larger than this."""
+    return float(cost_above(np.array([largest]), error)[0]) - largest

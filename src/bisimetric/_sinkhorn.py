@@ -37,6 +37,7 @@ STORED_IN_NEED = 2**24  # the same where BiCGSTAB has failed
 FINAL_ACCURACY = 1e-12  # residual of a solver's last evaluation, relative to the largest cost
 PASSING_ACCURACY = 1e-4  # the same for a look on the way
 LARGEST_EXPONENT = 1e290  # that a solver may come to
+LEAST_STEP = 1e-290  # that scalings are divided by
 DRIFT = 100.0  # that Λ may have moved before the references of the shared kernel are chosen again
 INITIAL = ("independent", "uniform")
 Result = TypeVar("Result")
@@ -92,7 +93,7 @@ class Factored:
         shared, centre = self._shared(by_source, amount, expected, commit=True)
         self._pass(by_source, True, step, shared, centre, np.empty((0, 0)))
         self._recentre(amount * float(np.abs(expected).max()))
-        self.total_step += amount
+        self.total_step += amount if amount > LEAST_STEP else 0.0  # no potentials come of less
         self.by_source = by_source
 
     def price(self, value: Floats, sharpness: float) -> None:

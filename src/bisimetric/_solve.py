@@ -21,7 +21,7 @@ from bisimetric._certificate import Certificate, ListedCertificate, checked_gues
 from bisimetric._errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric._game import Game
 from bisimetric._game_solution import MDPSolution
-from bisimetric._options import whole
+from bisimetric._options import as_float, is_positive, shown, whole
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._stochastic import Floats
@@ -217,9 +217,9 @@ def checked_tol(tol: object, solver: Solver[Any]) -> float:
         raise InvalidOption(f"solver is {solver!r}, expected a solver object such as PolicyIteration()")
     if tol is None:
         return solver.default_tol
-    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating, np.integer)) or not 0 < tol < math.inf:
-        raise InvalidOption(f"tol is {tol!r}, expected a positive number such as 1e-6: it bounds the relative gap")
-    return float(tol)
+    if not is_positive(tol):
+        raise InvalidOption(f"tol is {shown(tol)}, expected a positive number such as 1e-6: it bounds the relative gap")
+    return as_float(tol)
 
 
 def _checked_max_steps(max_steps: object, solver: Solver[Any]) -> int:

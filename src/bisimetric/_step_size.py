@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bisimetric._errors import InvalidOption
-from bisimetric._options import is_positive, positive
+from bisimetric._options import is_positive, positive, shown
 
 AUTO_FIRST = 12.0  # by which "auto" may move an exponent in the first round
 AUTO_DECAY = 2.0 / 3.0
@@ -115,8 +115,8 @@ def checked(step_size: object) -> None:
         return
     if not is_positive(step_size):
         raise InvalidOption(
-            f"step_size is {step_size!r}, expected a positive finite number, Decaying(first), FromTheorem(epsilon) "
-            "or 'auto'"
+            f"step_size is {shown(step_size)}, expected a positive finite number, Decaying(first), "
+            "FromTheorem(epsilon) or 'auto'"
         )
 
 
@@ -143,7 +143,7 @@ def plan(
         return Plan(lambda _: step, total, constant=True)
     total = default_rounds if rounds is None else rounds
     if step_size == "auto":
-        least_span = max(largest - smallest, AUTO_LEAST_SPAN * largest)
+        least_span = max(largest - smallest, AUTO_LEAST_SPAN * largest) or largest  # which may underflow
         return Plan(lambda k: AUTO_FIRST / k**AUTO_DECAY, total, least_span=least_span)
     if isinstance(step_size, Decaying):
         return Plan(step_size, total)

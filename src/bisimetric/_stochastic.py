@@ -44,6 +44,11 @@ def is_scalar(given: object) -> bool:
 
 def real_array(given: object, what: str, kind: type[BisimetricError], *, ndim: int) -> Floats:
     """A float64 copy of `given`, which must hold finite real numbers in `ndim` dimensions."""
+    return finite(float_array(given, what, kind, ndim=ndim), what, kind)
+
+
+def float_array(given: object, what: str, kind: type[BisimetricError], *, ndim: int) -> Floats:
+    """A float64 copy of `given`, which must hold real numbers, finite or not, in `ndim` dimensions."""
     try:
         array = np.asarray(given)
     except ValueError:
@@ -52,13 +57,17 @@ def real_array(given: object, what: str, kind: type[BisimetricError], *, ndim: i
         raise kind(f"{what} has dtype {array.dtype}, expected real numbers; convert it with .astype(float)")
     if array.ndim != ndim:
         raise kind(f"{what} has shape {array.shape}, expected {ndim} dimension(s)")
-    copy = array.astype(np.float64, order="C", copy=True)
-    bad = np.argwhere(~np.isfinite(copy))
+    return array.astype(np.float64, order="C", copy=True)
+
+
+def finite(array: Floats, what: str, kind: type[BisimetricError]) -> Floats:
+    """The same array, which must hold finite numbers."""
+    bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         place = tuple(int(i) for i in bad[0])
-        where = place[0] if ndim == 1 else place
-        raise kind(f"{what}[{where}] is {copy[place]}, expected a finite number; replace it before")
-    return copy
+        where = place[0] if array.ndim == 1 else place
+        raise kind(f"{what}[{where}] is {array[place]}, expected a finite number; replace it before")
+    return array
 
 
 def offsets(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -79,7 +88,10 @@ def _dtype(given: Any, what: str) -> np.dtype[Any]:
 
 
 def as_csr(given: Any, what: str) -> tuple[sparse.csr_array, float]:
-    """A canonical float64 CSR copy (sorted, duplicates summed) and the row-sum tolerance for its dtype."""
+    """A canonical float64 CSR copy (sorted, duplicates summed) and the row-sum tolerance for its dtype.
+
+    Entries may be anything yet: `exact_rows` refuses what is no probability.
+    """
     dtype = given.dtype if sparse.issparse(given) else _dtype(given, what)
     tol = ROW_SUM_TOL_SINGLE if dtype.kind == "f" and dtype.itemsize <= 4 else ROW_SUM_TOL
     if sparse.issparse(given):
@@ -93,13 +105,17 @@ def as_csr(given: Any, what: str) -> tuple[sparse.csr_array, float]:
         except ValueError as error:
             raise InvalidChain(f"{what} is not a well-formed sparse matrix: {error}") from None
         matrix.sum_duplicates()
-        bad = np.flatnonzero(~np.isfinite(matrix.data))
-        if len(bad):
-            row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
-            column, entry = int(matrix.indices[bad[0]]), matrix.data[bad[0]]
-            raise InvalidChain(f"{what}[{(row, column)}] is {entry}, expected a probability; replace it before")
         return matrix, tol
-    return sparse.csr_array(real_array(given, what, InvalidChain, ndim=2)), tol
+    return sparse.csr_array(float_array(given, what, InvalidChain, ndim=2)), tol
+
+
+def refuse_not_finite(matrix: sparse.csr_array, what: str) -> None:
+    """Raise where an entry is infinite or NaN."""
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if len(bad):
+        row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+        column, entry = int(matrix.indices[bad[0]]), matrix.data[bad[0]]
+        raise InvalidChain(f"{what}[{(row, column)}] is {entry}, expected a probability; replace it before")
 
 
 def _check_indices(matrix: Any) -> None:
@@ -114,6 +130,7 @@ def _check_indices(matrix: Any) -> None:
 
 def exact_rows(matrix: sparse.csr_array, what: str, tol: float) -> ExactRows:
     """Check that the rows are probabilities and make them exact; `matrix` is canonical and is not modified."""
+    refuse_not_finite(matrix, what)
     n_rows = matrix.shape[0]
     data, indptr = matrix.data, matrix.indptr.astype(np.int64)
     row = np.repeat(np.arange(n_rows), np.diff(indptr))

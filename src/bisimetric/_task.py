@@ -8,9 +8,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from bisimetric import _certificate, _game_certificate
 from bisimetric._bellman import Bellman
 from bisimetric._certificate import Certificate, ListedCertificate
@@ -78,12 +75,10 @@ class ChainTask:
         *,
         open_pairs: bool,
         quotient: bool = False,
-        provable: npt.NDArray[np.bool_] | None = None,
     ) -> None:
         self._problem = problem
         self._open_pairs = open_pairs
         self._quotient = quotient
-        self._provable = provable  # where zeros may be looked for
 
     @cached_property
     def bellman(self) -> Bellman:
@@ -94,9 +89,7 @@ class ChainTask:
         lumping = worthwhile(self._problem, tol) if self._quotient else None
         if lumping is None:
             return self
-        provable = lumping.provable  # where lumping moved rows, a class is at no known distance from itself
-        small = ChainTask(lumping.small, open_pairs=self._open_pairs and provable is None, provable=provable)
-        return ClassTask(lumping, small)
+        return ClassTask(lumping, ChainTask(lumping.small, open_pairs=self._open_pairs))
 
     def start(self, guess: Floats | None) -> Floats | None:
         return None if guess is None else _certificate.scaled_guess(self.bellman, guess)
@@ -113,7 +106,7 @@ class ChainTask:
         return _certificate.a_priori(self._problem, self.bellman)
 
     def check(self, iterate: Iterate) -> Certificate | ListedCertificate:
-        return _certificate.check(self._problem, self.bellman, iterate.value, iterate.witness, self._provable)
+        return _certificate.check(self._problem, self.bellman, iterate.value, iterate.witness)
 
     def answer(
         self, solver: str, status: Status, history: tuple[Step, ...], certificate: Certificate, iterate: Iterate | None

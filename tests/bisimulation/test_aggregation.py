@@ -324,3 +324,36 @@ def test_long_search(data):
 def test_long_search_of_processes(mdp, discount, how):
     """Bounds with three actions, tiny probabilities and discounts near one."""
     test_bounds_of_processes_always_hold.hypothesis.inner_test(mdp, discount, how)
+
+
+@pytest.mark.parametrize("rewards", [[5e-324, 0, 1e-323], [0, 1, -1e13], [0.1, 0.1 + 1e-17, 0.3], [1e-200, 1, 1e200]])
+@pytest.mark.parametrize("n_states", [1, 2])
+def test_bounds_for_rewards_of_any_size(rewards, n_states):
+    """In rational numbers, for mixed and for the smallest rewards; of a chain, and of a process."""
+    chain = bm.MarkovChain([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0, 0, 1]], reward=rewards)
+    for model in (chain, bm.as_mdp(chain)):
+        found = bm.aggregate(model, n_states=n_states, discount=0.3)
+        small = bm.as_mdp(found.model)
+        pair = [
+            reference.exact_rewards(reference.marginals(one.transitions[0]), one.rewards[:, 0], 0.3)
+            for one in (bm.as_mdp(chain), small)
+        ]
+        worst = max(abs(v - pair[1][k]) for v, k in zip(pair[0], found.map, strict=True))
+        assert worst <= Fraction(found.value_bound)
+        assert (1 - Fraction(0.3)) * worst <= Fraction(found.distance_bound)
+
+
+def test_bounds_after_a_quotient():
+    """What the quotient merged is paid for: no bound of zero for states whose rows differ, with any actions."""
+    rough = np.array([[0.1, 0.2, 0.7], [0.3 + 1e-13, 0.0, 0.7 - 1e-13], [0, 0, 1]])
+    chain = bm.MarkovChain(rough, reward=[0, 0, 1])
+    v = reference.exact_rewards(reference.marginals(chain.transitions), chain.reward, 0.9)
+    available = [[True, False], [True, False], [True, True]]
+    for model in (chain, bm.as_mdp(chain), bm.MDP([rough, np.eye(3)], [[0, 0], [0, 0], [1, 1]], available=available)):
+        small, classes = bm.quotient(model)
+        found = bm.aggregate(small, epsilon=0.0, discount=0.9)
+        tiny = bm.as_mdp(found.model)
+        after = reference.exact_rewards(reference.marginals(tiny.transitions[0]), tiny.rewards[:, 0], 0.9)
+        worst = max(abs(v[s] - after[found.map[classes[s]]]) for s in range(3))
+        assert 0 < worst <= Fraction(found.value_bound)
+        assert (1 - Fraction(0.9)) * worst <= Fraction(found.distance_bound) < 1e-10

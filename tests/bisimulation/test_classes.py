@@ -13,10 +13,12 @@ from tests import reference, strategies
 
 
 def test_rounding_in_probabilities():
-    """0.1 + 0.2 and 0.3 are one probability, and one reward."""
+    """0.1 + 0.2 and 0.3 are one probability, but two rewards unless they are rounded before."""
     rows = [[0.1, 0.2, 0.7], [0.3, 0.0, 0.7], [0, 0, 1]]
     assert bm.bisimilar_classes(bm.MarkovChain(rows, reward=[0, 0, 1])).tolist() == [0, 0, 1]
-    assert bm.bisimilar_classes(bm.MarkovChain(rows, reward=[0.3, 0.1 + 0.2, 1])).tolist() == [0, 0, 1]
+    reward = [0.3, 0.1 + 0.2, 1]
+    assert bm.bisimilar_classes(bm.MarkovChain(rows, reward=reward)).tolist() == [0, 1, 2]
+    assert bm.bisimilar_classes(bm.MarkovChain(rows, reward=np.round(reward, 12))).tolist() == [0, 0, 1]
 
 
 def test_thirds():
@@ -36,9 +38,11 @@ def test_rewards_and_labels_tell_apart():
     assert bm.bisimilar_classes(bm.MarkovChain(same, reward=[1, 0, 1], labels=["a", "b", "b"])).tolist() == [0, 1, 2]
 
 
-def test_rewards_are_compared_by_their_size():
-    """Scaling all rewards changes nothing, however small they are."""
+def test_rewards_are_compared_exactly():
+    """However small their difference is next to the others, at any tolerance; scaling them changes nothing."""
     same = np.eye(3)
+    assert bm.bisimilar_classes(bm.MarkovChain(same, reward=[0, 1, -1e13]), tol=0.5).tolist() == [0, 1, 2]
+    assert bm.bisimilar_classes(bm.MDP([same], [[0], [1], [-1e13]])).tolist() == [0, 1, 2]
     for scale in (1e-300, 1.0, 1e300):
         assert bm.bisimilar_classes(bm.MarkovChain(same, reward=np.array([1, 2, 1]) * scale)).tolist() == [0, 1, 0]
     assert bm.bisimilar_classes(bm.MarkovChain(same, reward=[0, 0, 0])).tolist() == [0, 0, 0]
@@ -155,7 +159,7 @@ def test_something_must_be_observed():
         bm.bisimilar_classes(bm.MarkovChain(np.eye(2)))
 
 
-@pytest.mark.parametrize("tol", [-1e-12, 1.0, float("nan"), "1e-12", True, None])
+@pytest.mark.parametrize("tol", [-1e-12, 1.0, 10**400, float("nan"), "1e-12", True, None])
 def test_bad_tolerances(tol):
     """A number in [0, 1)."""
     with pytest.raises(InvalidOption, match="tol is"):

@@ -84,6 +84,19 @@ def test_intervals_contain_the_rational_truth(source, target, discount, matched)
         assert exact > 0 or high <= 1e-9 * solution.upper.max()
 
 
+@pytest.mark.parametrize("discount", [0.0, 0.1, 0.3, 0.45, 0.9])
+@pytest.mark.parametrize("scale", [1.0, 5e-324])
+def test_what_is_paid_at_once_is_not_a_rounded_product(discount, scale):
+    """All states move to one, so d = (1-γ)|r - r'| for the worst action: the bounds are about rewards and γ."""
+    mdp = bm.MDP([np.eye(3)[[2, 2, 2]]] * 2, np.array([[0.0, 1.0], [1e-17, 3.0], [7.0, 1.0]]) * scale)
+    for matched in (False, True):
+        truth = np.array(reference.exact_game_distances(mdp, mdp, discount, matched=matched))
+        solution = bm.bisimulation_metric(mdp, discount=discount, actions="matched" if matched else "same")
+        for low, high, exact in zip(solution.lower.flat, solution.upper.flat, truth.flat, strict=True):
+            assert Fraction(low) <= exact <= Fraction(high)
+            assert (high == 0) == (exact == 0)
+
+
 def test_the_two_oracles_agree():
     """Value iteration in floats and strategy iteration in fractions."""
     for matched in (False, True):

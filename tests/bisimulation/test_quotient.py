@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 import bisimetric as bm
 from bisimetric.errors import InvalidChain
-from tests import strategies
+from tests import reference, strategies
 
 
 def test_by_hand():
@@ -73,6 +75,55 @@ def test_lumping_errors_are_kept():
     moved = np.abs(lumped - small.transitions.toarray()[classes]).sum(axis=1)
     assert moved.any()
     assert (small.row_error[classes] >= moved + chain.row_error).all()
+
+
+def test_rewards_next_to_a_large_one():
+    """Classes have the reward of all their states, so nothing is lost: 10 stays 10, for processes too."""
+    chain = bm.MarkovChain(np.eye(3), reward=[0.0, 1.0, -1e13], start=1)
+    idle = bm.MarkovChain([[1.0]], reward=[0.0], start=0)
+    low, high = bm.distance(bm.quotient(chain)[0], idle, discount=0.9).interval
+    assert Fraction(low) <= 1 / (1 - Fraction(0.9)) <= Fraction(high)
+    small, _ = bm.quotient(bm.MDP([np.eye(3)], [[0.0], [1.0], [-1e13]]))
+    assert small.rewards.ravel().tolist() == [0.0, 1.0, -1e13]
+
+
+ROUGH = np.array([[0.1, 0.2, 0.7], [0.3 + 1e-13, 0.0, 0.7 - 1e-13], [0, 0, 1]])
+
+
+@pytest.mark.parametrize("of", ["chain", "process"])
+def test_merged_states_are_at_no_proved_distance(of, tmp_path):
+    """Zero from a class would be zero from all its states: d(0, 1) is not, whatever is done with the quotient."""
+    chain = bm.MarkovChain(ROUGH, reward=[0, 0, 1])
+    truth = reference.exact_distances(bm.Problem(chain, chain, discount=0.9, normalised=True))
+    assert 0 < truth[0][1] < 1e-12
+    if of == "chain":
+        small, classes = bm.quotient(chain)
+        small.save(tmp_path / "small.npz")
+        forms = [small, bm.load(tmp_path / "small.npz"), small.with_start(0), bm.quotient(small)[0]]
+        solutions = [bm.bisimulation_metric(form, other, discount=0.9) for form in forms for other in (None, chain)]
+        solutions[0].save(tmp_path / "solution.npz")
+        solutions.append(bm.load(tmp_path / "solution.npz"))
+    else:
+        mdp = bm.as_mdp(chain)
+        small, classes = bm.quotient(mdp)
+        solutions = [bm.bisimulation_metric(small, other, discount=0.9) for other in (None, mdp)]
+        solutions.append(bm.bisimulation_metric(small.under([0, 0]), chain, discount=0.9))
+    assert small.merged.tolist() == [True, False]
+    for solution in solutions:
+        there = classes if solution.value.shape[1] == 2 else np.arange(3)
+        for s, t in np.ndindex(3, 3):
+            low, high = (Fraction(bound[classes[s], there[t]].item()) for bound in (solution.lower, solution.upper))
+            assert low <= truth[s][t] <= high
+        assert solution.upper[1, -1] == 0.0  # the last state's row is its own
+
+
+def test_pairs_of_merged_starts():
+    """Two starts in one class are not known to be at distance zero, though the small chains are equal."""
+    chain = bm.MarkovChain(ROUGH, reward=[0, 0, 1])
+    small = [bm.quotient(chain.with_start(state))[0] for state in (0, 1, 2)]
+    table = bm.pairwise(small, discount=0.9)
+    assert 0 == table.lower[0, 1] < table.upper[0, 1] < 1e-10
+    assert table.upper[2, 2] < 1e-10
 
 
 def test_saved(tmp_path):

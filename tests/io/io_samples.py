@@ -101,7 +101,7 @@ def assert_same_solution(one, other):
     assert (one.problem.stop is None) == (other.problem.stop is None)
     if one.problem.stop is not None:
         assert_same_array(one.problem.stop, other.problem.stop)
-    for part in ("discount", "normalised"):
+    for part in ("discount", "normalised", "cost_error"):
         assert getattr(one.problem, part) == getattr(other.problem, part)
     assert other.problem.normalised is one.problem.normalised
     for part in ("value", "lower", "upper", "priced"):

@@ -143,6 +143,8 @@ WRONG = {
     "object as label": ({"labels": ["a", {"float": "nan"}]}, "labels[1] holds an object"),
     "negative row error": ({"row_error": [0, -1]}, "row_error[1] is -1.0, expected at least 0"),
     "large row error": ({"row_error": [0, 3]}, "at most 2"),
+    "merged as numbers": ({"merged": [0, 1]}, "merged"),
+    "few merged": ({"merged": [True]}, "merged"),
     "newer version": ({"version": 2}, "install a newer one"),
     "version zero": ({"version": 0}, "version is 0, expected 1"),
     "version as text": ({"version": "1"}, "version is '1', expected 1"),

@@ -180,6 +180,7 @@ WRONG = {
     "discount kind": (_set("problem", "discount", to="0.9"), "problem.discount is text"),
     "discount huge": (_set("problem", "discount", to=10**400), "problem.discount is too large"),
     "discount lower": (_set("problem", "discount", to=0.8), "not supported"),
+    "cost error": (_set("problem", "cost_error", to=0.5), "problem.cost_error is 0.5, expected a number from 0"),
     "normalised kind": (_set("problem", "normalised", to=1), "problem.normalised is a whole number"),
     "cost negative": (_set("problem", "cost", 0, 0, to=-1), "problem: cost[(0, 0)] is -1"),
     "cost shape": (_set("problem", "cost", to=[[1.0]]), "problem.cost has shape [1, 1], expected [3, 4]"),

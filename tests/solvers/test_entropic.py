@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,19 @@ def test_options_out_of_range(make, options, message):
     """Refused when the solver is made."""
     with pytest.raises(InvalidOption, match=message):
         make(**options)
+
+
+@pytest.mark.parametrize("make", [bm.EntropicPolicyIteration, bm.SinkhornBellman, bm.SinkhornValueIteration])
+@pytest.mark.parametrize(("discount", "scale"), [(0.5, 5e-324), (5e-324, 1.0), (0.5, 1e-310)])
+def test_the_smallest_numbers(make, discount, scale):
+    """Costs and discounts at the end of the range: a certified answer, as of the exact solver."""
+    source, target = bm.MarkovChain([[0.3, 0.7], [0.6, 0.4]]), bm.MarkovChain([[0.5, 0.5], [0.25, 0.75]])
+    for cost in ([[0, 1], [2, 1]], [[1, 1], [1, 1]]):
+        problem = bm.Problem(source, target, discount=discount, cost=np.array(cost) * scale)
+        truth = reference.exact_distances(problem)
+        solution = bm.solve(problem, make(rounds=3))
+        for x, y in np.ndindex(2, 2):
+            assert Fraction(solution.lower[x, y].item()) <= truth[x][y] <= Fraction(solution.upper[x, y].item())
 
 
 def test_smoothing_out_of_range():

@@ -38,6 +38,7 @@ from bisimetric._errors import InvalidChain, InvalidOption
 from bisimetric._frozen import Immutable
 from bisimetric._game import Game
 from bisimetric._mdp import MDP
+from bisimetric._options import as_float, shown
 from bisimetric._partition import Classes
 from bisimetric._problem import Problem, checked_discount
 from bisimetric._solve import solve, solve_game
@@ -158,6 +159,7 @@ def _with_all_actions(mdp: MDP, kinds: Classes) -> MDP:
     paid = np.where(mdp.available, mdp.rewards, lowest)
     whole = MDP([*mdp.transitions, *loops], np.hstack([paid, np.where(digits == 1, highest, lowest)]))
     object.__setattr__(whole, "row_error", frozen(np.hstack([mdp.row_error, np.zeros(digits.shape)])))
+    object.__setattr__(whole, "merged", mdp.merged)
     return whole
 
 
@@ -173,9 +175,10 @@ def _outwards(bound: float) -> float:
 
 
 def _check_epsilon(epsilon: object) -> None:
-    number = isinstance(epsilon, (int, float, np.floating, np.integer)) and not isinstance(epsilon, bool)
-    if not number or not 0.0 <= float(epsilon) < math.inf:  # type: ignore[arg-type]
-        raise InvalidOption(f"epsilon is {epsilon!r}, expected a number ≥ 0: the largest distance inside a cluster")
+    if not 0.0 <= as_float(epsilon) < math.inf:
+        raise InvalidOption(
+            f"epsilon is {shown(epsilon)}, expected a number ≥ 0: the largest distance inside a cluster"
+        )
 
 
 def _check_n_states(n_states: object, fewest: int, most: int) -> None:
@@ -183,5 +186,5 @@ def _check_n_states(n_states: object, fewest: int, most: int) -> None:
     if not whole or not fewest <= int(n_states) <= most:  # type: ignore[call-overload]
         why = f"; no fewer, as {fewest} kinds of states have different actions" if fewest > 1 else ""
         raise InvalidOption(
-            f"n_states is {n_states!r}, expected a whole number from {fewest} to {most}, as the model has{why}"
+            f"n_states is {shown(n_states)}, expected a whole number from {fewest} to {most}, as the model has{why}"
         )

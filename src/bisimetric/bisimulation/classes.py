@@ -2,12 +2,11 @@
 
     s ~ t   ⇒   r(s) = r(t),  label(s) = label(t),  Σ_{u ∈ C} P(s, u) = Σ_{u ∈ C} P(t, u)  for every class C
 
-is the coarsest such partition (`_partition`). Numbers from floating-point arithmetic are hardly ever equal, so "equal"
-means here: sorted, the numbers of a class have no gap above `tol`, sums of probabilities in absolute terms and rewards
-relative to the largest reward. That leaves no doubt in two cases. States that are bisimilar up to errors of tol/2 in
-every sum are in one class. States in different classes differ by more than `tol` in their rewards or in their
-probabilities of entering some set of classes, or in their labels. In between, members of one class may differ by more
-than `tol` if others lie between them.
+is the coarsest such partition (`_partition`). Rewards and labels are compared exactly. Sums of probabilities are hardly
+ever equal in floating-point arithmetic, so "equal" means for them: sorted, those of a class have no gap above `tol`.
+That leaves no doubt in two cases. States that are bisimilar up to errors of tol/2 in every sum are in one class. States
+in different classes differ in their rewards or labels, or by more than `tol` in their probabilities of entering some
+set of classes. In between, members of one class may differ by more than `tol` if others lie between them.
 
 In a decision process all of this holds for every action, and bisimilar states have the same actions.
 
@@ -22,8 +21,8 @@ from scipy import sparse
 from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidChain, InvalidOption
 from bisimetric._mdp import MDP
-from bisimetric._partition import Classes, Moves, close_together, common, numbered, refined
-from bisimetric._stochastic import Floats
+from bisimetric._options import as_float, shown
+from bisimetric._partition import Classes, Moves, common, equal_numbers, refined
 
 DEFAULT_TOL = 1e-12  # between probabilities
 
@@ -31,16 +30,20 @@ DEFAULT_TOL = 1e-12  # between probabilities
 def bisimilar_classes(model: MarkovChain | MDP, *, tol: float = DEFAULT_TOL) -> Classes:
     """[n], the class of every state: 0, 1, … in the order of their first states.
 
+    Probabilities are equal up to `tol`, rewards and labels exactly: rewards that should be equal but were rounded
+    differently (0.1 + 0.2 and 0.3) are best rounded before, `reward=np.round(reward, 12)` say.
+
     >>> import bisimetric as bm
     >>> chain = bm.MarkovChain([[0.1, 0.2, 0.7], [0.3, 0, 0.7], [0, 0, 1]], reward=[0, 0, 1])
     >>> bm.bisimilar_classes(chain).tolist()
     [0, 0, 1]
     """
     check_model(model)
-    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating)) or not 0.0 <= tol < 1.0:
-        raise InvalidOption(f"tol is {tol!r}, expected a number in [0, 1) such as {DEFAULT_TOL:g}")
-    observed = _rewards_of_actions(model, float(tol)) if isinstance(model, MDP) else _observed(model, float(tol))
-    classes = refined(_moves(model), observed, float(tol))
+    limit = as_float(tol)
+    if not 0.0 <= limit < 1.0:
+        raise InvalidOption(f"tol is {shown(tol)}, expected a number in [0, 1) such as {DEFAULT_TOL:g}")
+    observed = _rewards_of_actions(model) if isinstance(model, MDP) else _observed(model)
+    classes = refined(_moves(model), observed, limit)
     assert classes is not None  # there is no limit on their number
     return classes
 
@@ -72,7 +75,7 @@ def _moves(model: MarkovChain | MDP) -> Moves:
     return Moves(rows.indptr, rows.indices, rows.data, model.n_actions)
 
 
-def _observed(chain: MarkovChain, tol: float) -> Classes:
+def _observed(chain: MarkovChain) -> Classes:
     """Groups of states with the same reward and label."""
     if chain.reward is None and chain.labels is None:
         raise InvalidChain(
@@ -81,7 +84,7 @@ def _observed(chain: MarkovChain, tol: float) -> Classes:
         )
     groups = np.zeros(chain.n_states, np.int64)
     if chain.reward is not None:
-        groups = numbered(_close_rewards(chain.reward, float(np.abs(chain.reward).max()), tol))
+        groups = equal_numbers(chain.reward)
     if chain.labels is not None:
         number: dict[object, int] = {}
         labels = [number.setdefault(label, len(number)) for label in chain.labels]
@@ -89,17 +92,9 @@ def _observed(chain: MarkovChain, tol: float) -> Classes:
     return groups
 
 
-def _rewards_of_actions(mdp: MDP, tol: float) -> Classes:
+def _rewards_of_actions(mdp: MDP) -> Classes:
     """Groups of states with the same actions and the same reward for each of them."""
     groups = same_actions(mdp)
-    largest = float(np.abs(mdp.rewards).max())
-    for here, rewards in zip(mdp.available.T, mdp.rewards.T, strict=True):
-        if here.any():
-            alike = np.zeros(mdp.n_states, np.int64)
-            alike[here] = _close_rewards(rewards[here], largest, tol)
-            groups = common(groups, alike)
+    for rewards in mdp.rewards.T:  # 0 where an action is not available
+        groups = common(groups, equal_numbers(rewards))
     return groups
-
-
-def _close_rewards(rewards: Floats, largest: float, tol: float) -> Classes:
-    return close_together(rewards / largest, tol) if largest else np.zeros(len(rewards), np.int64)

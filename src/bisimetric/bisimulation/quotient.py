@@ -3,7 +3,9 @@
     P̂(X, Y) = Σ_{y ∈ Y} P(x, y)        for the first state x of the class X, in a decision process for every action
 
 Bisimilar states have equal distances to everything, so nothing is lost. How far the lumped rows of other states are
-from the first one's goes into the small model's `row_error`, and certificates pay for it.
+from the first one's goes into the small model's `row_error`, and certificates pay for it. Where that is not zero, the
+class is marked as `merged`, and its distances are not proved to be zero but at rounding level, since its states may
+differ by as much. Rewards and labels are those of all states of the class.
 
 Reference: Larsen & Skou 1991; Kemeny & Snell 1960 (lumpability); Givan, Dean & Greig 2003 (decision processes).
 """
@@ -51,8 +53,10 @@ def _on_classes(model: Model, classes: Classes) -> Model:
     first = first_states(classes)
     size = len(first)
     rows, moved = zip(*(lumped_rows(matrix, classes, first) for matrix in model.transitions), strict=True)
-    error = np.zeros((size, model.n_actions))
-    np.maximum.at(error, classes, np.stack(moved, axis=1) + model.row_error)
+    distance = np.stack(moved, axis=1)
+    error, differ = np.zeros((size, model.n_actions)), np.zeros(size, np.bool_)
+    np.maximum.at(error, classes, distance + model.row_error)
+    np.logical_or.at(differ, classes, distance.any(axis=1) | model.merged)
     small = MDP(
         rows,
         model.rewards[first],
@@ -62,4 +66,5 @@ def _on_classes(model: Model, classes: Classes) -> Model:
         available=model.available[first],
     )
     object.__setattr__(small, "row_error", frozen(error))
+    object.__setattr__(small, "merged", frozen(differ))
     return small

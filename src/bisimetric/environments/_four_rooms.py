@@ -24,7 +24,7 @@ from bisimetric._errors import InvalidOption
 from bisimetric._mdp import MDP
 from bisimetric._options import fraction, one_of, whole
 from bisimetric.environments._grid import CORNERS, Corner, chain_on, grid
-from bisimetric.environments._layout import Layout, Mask, read_map
+from bisimetric.environments._layout import Layout, Mask, read_map, require_square
 from bisimetric.environments._walk import directed_walks, random_walk, shortest_walk
 
 FOUR_ROOMS = """
@@ -185,7 +185,9 @@ def _chosen(instance: str | None, side: int | None, goal: str | None) -> tuple[L
     else:
         if instance is not None:
             raise InvalidOption(f"both instance {instance!r} and side {side!r} are given, expected one of them")
-        layout = read_map(_rooms_map(whole(side, "side", at_least=2)))
+        length = whole(side, "side", at_least=2)
+        require_square(length)
+        layout = read_map(_rooms_map(length))
         start = 0
         goals = _outer_corners(layout, "north-east" if goal is None else goal)
     is_goal = np.zeros(layout.n_states, dtype=np.bool_)

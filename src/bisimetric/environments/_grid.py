@@ -16,7 +16,7 @@ from bisimetric._chain import MarkovChain
 from bisimetric._errors import InvalidOption
 from bisimetric._options import one_of, whole
 from bisimetric._stochastic import Floats, real_array
-from bisimetric.environments._layout import Cell, Layout, read_map
+from bisimetric.environments._layout import Cell, Layout, read_map, require_square
 from bisimetric.environments._walk import Matrix, random_walk
 
 Corner = Literal["north-west", "north-east", "south-west", "south-east"]
@@ -59,6 +59,7 @@ def grid(
 def open_grid(k: int, *, corner: Corner = "south-east") -> MarkovChain:
     """The walk on a k×k square without walls, +1 in one corner, start in the opposite one."""
     last = whole(k, "k", at_least=1) - 1
+    require_square(last + 1)
     down, right = CORNERS[one_of(corner, "corner", CORNERS)]
     open_map = "\n".join(["." * (last + 1)] * (last + 1))
     goal, start = (down * last, right * last), (last - down * last, last - right * last)

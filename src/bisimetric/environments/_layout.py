@@ -17,9 +17,12 @@ from textwrap import dedent
 import numpy as np
 import numpy.typing as npt
 
+from bisimetric import _memory
 from bisimetric._errors import InvalidOption
+from bisimetric._options import shown
 
 WALL, FREE, DOOR, GOAL, START = "#.DGS"
+BYTES_PER_CELL = 400  # of a map and of the chain on it
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right
 
 Cell = tuple[int, int]
@@ -111,3 +114,10 @@ def _checked_lines(ascii_map: object) -> list[str]:
                 f"lengths; fill short rows with {WALL!r}"
             )
     return lines
+
+
+def require_square(side: int) -> None:
+    """Raise where a square of this side needs more memory than there is."""
+    _memory.require_if_large(
+        BYTES_PER_CELL * side * side, f"a grid of side {shown(side)}", "take a smaller one, or a map with fewer cells"
+    )

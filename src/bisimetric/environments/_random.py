@@ -19,18 +19,22 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
+from bisimetric import _memory
 from bisimetric._chain import MarkovChain
-from bisimetric._options import one_of, whole
+from bisimetric._options import one_of, shown, whole
 from bisimetric._stochastic import Floats
 
 Kind = Literal["softmax", "uniform"]
 KINDS = ("softmax", "uniform")
 SOFTMAX_SCALE = 0.1  # standard deviation of the logits
+BYTES_PER_ENTRY = 40  # of a dense array and of the chain made of it
+BYTES_PER_TRANSITION = 48
 
 
 def random_chain(n: int, *, kind: Kind = "softmax", seed: int) -> MarkovChain:
     """A chain of n states with dense random rows and a random reward; start 0."""
     n_states = whole(n, "n", at_least=1)
+    _require_dense(n_states, n_states)
     rng = _generator(seed)
     if one_of(kind, "kind", KINDS) == "softmax":
         weights = np.exp(SOFTMAX_SCALE * rng.standard_normal((n_states, n_states)))
@@ -45,6 +49,7 @@ def random_chain(n: int, *, kind: Kind = "softmax", seed: int) -> MarkovChain:
 def random_cost(n: int, m: int, *, kind: Kind = "softmax", seed: int) -> Floats:
     """A random cost [n, m] for two chains of that kind."""
     shape = whole(n, "n", at_least=1), whole(m, "m", at_least=1)
+    _require_dense(*shape)
     rng = _generator(seed)
     if one_of(kind, "kind", KINDS) == "uniform":
         return rng.random(shape)
@@ -57,6 +62,9 @@ def random_sparse_chain(n: int, successors: int, *, seed: int) -> MarkovChain:
     """A chain of n states with that many distinct random successors each, rewards uniform(0,1); start 0."""
     n_states = whole(n, "n", at_least=1)
     degree = whole(successors, "successors", at_least=1, at_most=n_states)
+    _memory.require_if_large(
+        BYTES_PER_TRANSITION * n_states * degree, f"{shown(n_states)} x {shown(degree)} transitions", "ask for fewer"
+    )
     rng = _generator(seed)
     target = np.empty((n_states, degree), dtype=np.int64)
     for k, j in enumerate(range(n_states - degree, n_states)):
@@ -68,6 +76,12 @@ def random_sparse_chain(n: int, successors: int, *, seed: int) -> MarkovChain:
     indptr = degree * np.arange(n_states + 1)
     transitions = sparse.csr_array((weights.ravel(), target.ravel(), indptr), shape=(n_states, n_states))
     return MarkovChain(transitions, reward=rng.random(n_states), start=0)
+
+
+def _require_dense(n: int, m: int) -> None:
+    _memory.require_if_large(
+        BYTES_PER_ENTRY * n * m, f"a dense array of {shown(n)} x {shown(m)} numbers", "ask for fewer states"
+    )
 
 
 def _generator(seed: int) -> np.random.Generator:

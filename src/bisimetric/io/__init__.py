@@ -16,11 +16,13 @@ A chain:
     labels          [n] texts, numbers or flat lists of those; may be missing.
                     ±∞ is {"float": "inf"} or {"float": "-inf"}
     row_error       [n], 1-norm between the rows that the chain was made of (rescaled) and these; 0 if missing
+    merged          [n] true or false, states that stand for several whose rows differ; false if missing
 
 People may write JSON chains by hand; those need neither `format` nor `version`. A solution:
 
-    problem         {"source": chain, "target": chain, "cost" [n, m], "discount", "normalised",
-                    "stop" [n, m] or missing}; `cost` includes the factor 1 - γ if normalised
+    problem         {"source": chain, "target": chain, "cost" [n, m], "cost_error", "discount", "normalised",
+                    "stop" [n, m] or missing}; `cost` includes the factor 1 - γ if normalised, `cost_error` is the
+                    largest relative error of its entries, 0 if missing
     solver          its name
     status          the name of a `Status`
     history         one [step, gap, seconds] per step; a gap of null is infinite

@@ -13,10 +13,10 @@ from bisimetric._stochastic import Floats, frozen
 from bisimetric.io._document import Document, stream
 from bisimetric.io._fields import Fields, kind_of
 
-CHAIN_KEYS = ("transitions", "reward", "start", "names", "labels", "row_error")
+CHAIN_KEYS = ("transitions", "reward", "start", "names", "labels", "row_error", "merged")
 MATRIX_KEYS = ("shape", "indptr", "indices", "data")
 CHAIN_ARRAYS = (
-    "transitions.indptr", "transitions.indices", "transitions.data", "reward", "start", "row_error",
+    "transitions.indptr", "transitions.indices", "transitions.data", "reward", "start", "row_error", "merged",
 )  # fmt: skip
 LARGEST_ROW_ERROR = 2.0  # the 1-norm between two distributions is never more
 SCALARS = (str, bool, int, float)
@@ -40,7 +40,10 @@ def chain_document(chain: MarkovChain) -> Document:
         document["names"] = list(chain.names)
     if chain.labels is not None:
         document["labels"] = [_written_label(label) for label in chain.labels]
-    return document | {"row_error": stream(chain.row_error, "<f8")}
+    document["row_error"] = stream(chain.row_error, "<f8")
+    if chain.merged.any():
+        document["merged"] = stream(chain.merged, "|b1")
+    return document
 
 
 def chain_from(fields: Fields) -> MarkovChain:
@@ -62,6 +65,8 @@ def chain_from(fields: Fields) -> MarkovChain:
             )
         # The constructor finds no error in the exact rows of a saved chain; what it finds in others comes on top.
         object.__setattr__(chain, "row_error", frozen(chain.row_error + before))
+    if fields.has("merged"):
+        object.__setattr__(chain, "merged", frozen(fields.mask("merged", n)))
     return chain
 
 

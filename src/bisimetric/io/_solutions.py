@@ -26,7 +26,7 @@ from bisimetric.io._document import Document, Stream, stream
 from bisimetric.io._fields import Fields
 from bisimetric.kernels.layout import Cells
 
-PROBLEM_KEYS = ("source", "target", "cost", "discount", "normalised", "stop", "unsolved")
+PROBLEM_KEYS = ("source", "target", "cost", "cost_error", "discount", "normalised", "stop", "unsolved")
 WITNESS_KEYS = ("indptr", "left", "right", "weight", "potential")
 SOLUTION_KEYS = (
     "problem", "solver", "status", "history", "value", "lower", "upper", "priced", "scale", "witness",
@@ -37,6 +37,7 @@ SOLUTION_ARRAYS = (
     "problem.cost", "problem.stop", "problem.unsolved", "value", "lower", "upper", "priced",
     *(f"witness.{key}" for key in WITNESS_KEYS),
 )  # fmt: skip
+LARGEST_COST_ERROR = 1e-6  # relative; rounding does much less
 RECHECK_SLACK = 256 * UNIT_ROUNDOFF  # times max(upper)/(1 - γ): what another processor's rounding may change
 SLACK_PER_CELL = 8 * UNIT_ROUNDOFF  # likewise: bounds found on classes of states were widened for shorter sums
 
@@ -48,6 +49,7 @@ def solution_document(solution: Solution) -> Document:
         "source": chain_document(problem.source),
         "target": chain_document(problem.target),
         "cost": stream(problem.cost, "<f8"),
+        "cost_error": problem.cost_error,
         "discount": problem.discount,
         "normalised": problem.normalised,
     }
@@ -148,6 +150,12 @@ def _problem(fields: Fields) -> Problem:
     object.__setattr__(problem, "normalised", fields.of_kind("normalised", bool))  # the cost has the factor already
     if fields.has("unsolved"):
         object.__setattr__(problem, "unsolved", _unsolved(fields, problem))
+    off = fields.number("cost_error") if fields.has("cost_error") else 0.0
+    if not 0.0 <= off <= LARGEST_COST_ERROR:
+        raise FileFormatError(
+            f"{fields.name('cost_error')} is {off:g}, expected a number from 0 to {LARGEST_COST_ERROR:g}"
+        )
+    object.__setattr__(problem, "cost_error", off)
     return problem
 
 

@@ -20,7 +20,7 @@ from bisimetric import _step_size
 from bisimetric._averaging import Average
 from bisimetric._bellman import Bellman
 from bisimetric._errors import InvalidOption
-from bisimetric._options import is_positive, whole
+from bisimetric._options import as_float, is_positive, shown, whole
 from bisimetric._sinkhorn import INITIAL, LARGEST_EXPONENT, Factored, evaluation_target, largest_exponent
 from bisimetric._step_size import Plan, StepSize, Theorem
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
@@ -91,7 +91,7 @@ class Alternating(Solver[Round]):
         _step_size.checked(self.step_size)
         if not is_positive(self.inner_steps) or (self.inner_steps >= 1 and self.inner_steps % 1):
             raise InvalidOption(
-                f"inner_steps is {self.inner_steps!r}, expected a whole number ≥ 1, or a tolerance in (0, 1)"
+                f"inner_steps is {shown(self.inner_steps)}, expected a whole number ≥ 1, or a tolerance in (0, 1)"
             )
         for name, given, known in (("initial", self.initial, INITIAL), ("output", self.output, OUTPUTS)):
             if given not in known:
@@ -112,10 +112,10 @@ class Alternating(Solver[Round]):
             raise InvalidOption(
                 f"step_size {plan.step(1):g} is nothing next to one over the largest cost; take a larger step_size"
             )
-        if not largest_exponent(bellman, steepest * plan.rounds) <= LARGEST_EXPONENT:
+        if not largest_exponent(bellman, steepest * as_float(plan.rounds)) <= LARGEST_EXPONENT:
             raise InvalidOption(
-                f"step_size {plan.step(1):g} times {plan.rounds} rounds times the largest distance leaves the range of "
-                "numbers; take a smaller step_size"
+                f"step_size {plan.step(1):g} times {shown(plan.rounds)} rounds times the largest distance leaves the "
+                "range of numbers; take a smaller step_size"
             )
         average = Average.start(bellman) if self.output == "average" else None
         factored = Factored.start(bellman, self.initial)

@@ -38,7 +38,7 @@ class EntropicPolicyIteration(Entropic):
         whole(self.evaluation_steps, "evaluation_steps", at_least=1)
 
     def _sharpness(self, bellman: Bellman) -> float:
-        return self.sharpness / (float(bellman.cost.max()) * bellman.scale)
+        return self.sharpness / bellman.largest_cost
 
     def _next_value(self, state: Factored, value: Floats) -> Floats:
         for _ in range(self.evaluation_steps):

@@ -36,7 +36,7 @@ class SinkhornBellman(Entropic):
         positive(self.regularisation, "regularisation")
 
     def _sharpness(self, bellman: Bellman) -> float:
-        return 1.0 / (self.regularisation * float(bellman.cost.max()) * bellman.scale)
+        return 1.0 / (self.regularisation * bellman.largest_cost)
 
     def _next_value(self, state: Factored, value: Floats) -> Floats:
         return state.dual_value()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bisimetric._errors import InvalidOption
+from bisimetric._options import as_float, shown
 from bisimetric.views.look import GRID, REFERENCE, add_legend, axes_or_new, figure_of, look, set_texts
 from bisimetric.views.series import LARGEST, Series, checked_series
 
@@ -74,13 +73,10 @@ def _check_drawable(curves: dict[str, tuple[np.ndarray, np.ndarray]], log: tuple
 
 
 def _check_exact(exact: object, *, logarithmic: bool) -> None:
-    try:
-        value = math.nan if isinstance(exact, bool) or not isinstance(exact, Real) else float(exact)
-    except OverflowError:  # an int of hundreds of digits
-        value = math.inf
+    value = as_float(exact)
     if not abs(value) <= LARGEST or (logarithmic and value <= 0):
         raise InvalidOption(
-            f"exact is {exact!r}, expected a number of size at most {LARGEST:g}, positive on a logarithmic axis"
+            f"exact is {shown(exact)}, expected a number of size at most {LARGEST:g}, positive on a logarithmic axis"
         )
 
 
