@@ -1,0 +1,34 @@
+"""What a check may find, and the comparisons that all checks share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tests.campaign.oracles import Ratio
+
+
+class Finding(NamedTuple):
+    """A wrong answer, or with `gave_up` no answer where one was to be had."""
+
+    text: str
+    gave_up: bool = False
+
+
+def intervals(what: str, truth: Sequence[Ratio], lower, upper, value=None) -> Iterator[Finding]:
+    """Intervals that miss the truth, and values outside of them; the first of each. NaN says that nothing is claimed."""
+    low, high = np.ravel(lower), np.ravel(upper)
+    open_pairs = np.flatnonzero(~(np.isnan(low) & np.isnan(high)))
+    for k in open_pairs:
+        if not (truth[k].at_least(low[k]) and truth[k].at_most(high[k])):
+            yield Finding(f"{what}: pair {k}: [{float(low[k])!r}, {float(high[k])!r}] misses {float(truth[k])!r}")
+            break
+    if value is not None:
+        inside = np.ravel(value)
+        wrong = np.flatnonzero(~((low <= inside) & (inside <= high)))
+        wrong = np.intersect1d(wrong, open_pairs)
+        if len(wrong):
+            k = int(wrong[0])
+            yield Finding(f"{what}: pair {k}: value {inside[k]!r} is not in [{low[k]!r}, {high[k]!r}]")
