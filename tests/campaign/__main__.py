@@ -9,10 +9,10 @@ from collections import Counter
 
 import tests.campaign
 from tests.campaign.checks import CHECKS
+from tests.campaign.driver import Report, Trouble, run, run_parallel
 from tests.campaign.kinds import KINDS
-from tests.campaign.run import Report, Trouble, run, run_parallel
 
-SHOWN = 3  # findings of one kind and check that are printed; all are counted
+SHOWN = 5  # findings of one sort that are printed; all are counted
 
 
 def main() -> int:
@@ -26,7 +26,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--all", action="store_true", help="print every finding")
     options = parser.parse_args()
-    report, shown = Report(), Counter[tuple[str, str, bool]]()
+    report, shown = Report(), Counter[tuple[str, bool]]()
     if options.only:
         seed, number = map(int, options.only.split("-"))
         arriving = iter([run(seed, [number], options.kind, options.check)])
@@ -40,8 +40,8 @@ def main() -> int:
     return 1 if report.troubles else 0
 
 
-def _show(trouble: Trouble, shown: Counter[tuple[str, str, bool]], *, everything: bool) -> None:
-    key = trouble.kind, trouble.check, trouble.finding.gave_up
+def _show(trouble: Trouble, shown: Counter[tuple[str, bool]], *, everything: bool) -> None:
+    key = trouble.finding.sort, trouble.finding.gave_up
     shown[key] += 1
     if everything or shown[key] <= SHOWN:
         print(trouble, flush=True)
@@ -58,7 +58,9 @@ def _summarise(report: Report) -> None:
     print(f"\n{'check':20}{'run':>9}{'violations':>12}{'gave up':>9}")
     for name in CHECKS:
         print(f"{name:20}{report.checks[name]:9}{wrong[name]:12}{gave_up[name]:9}")
-    print("\nkinds (problems, findings):", _counts({k: f"{c} {by_kind[k]}" for k, c in report.problems.items()}))
+    sorts = Counter(f"{'gave up' if t.finding.gave_up else 'violation'}: {t.finding.sort}" for t in report.troubles)
+    print("\nsorts of findings:", _counts(sorts) or "none")
+    print("kinds (problems, findings):", _counts({k: f"{c} {by_kind[k]}" for k, c in report.problems.items()}))
     print("status of the default solver:", _counts(report.statuses))
     print("refused:", _counts(report.refused) or "none")
     print(

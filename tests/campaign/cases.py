@@ -13,8 +13,10 @@ from tests.campaign.kinds import DISCOUNT_SHARES, DISCOUNTS, KINDS, REWARDS
 from tests.campaign.oracles import Costs, Ratio, Row
 
 UNIT = 2.0**-53
+ROOM = 1.5  # times the rounding of a perfect value: what a solver may need
 LABELS = ("a", "b", "c")
 MOST_PAIRS = 400  # where couplings are forced and the truth is a closed form
+LONGEST_PATH = 150
 FEW_STATES = 3  # most problems have no more a side
 
 
@@ -126,7 +128,7 @@ def solvable(case: Case, tol: float) -> bool:
     successors = sum(int(np.diff(chain.transitions.indptr).max()) for chain in chains)
     moved = 0.5 * sum(float(chain.row_error.max()) for chain in chains)
     largest_cost = float(Ratio(max(case.costs.above), case.costs.below))
-    return 1.5 * rounding_gap(largest_cost, largest, case.discount, successors, moved) <= tol
+    return ROOM * rounding_gap(largest_cost, largest, case.discount, successors, moved) <= tol
 
 
 def make_case(seed: int, number: int, kind: str | None = None) -> Case:
@@ -150,22 +152,20 @@ def make_case(seed: int, number: int, kind: str | None = None) -> Case:
 
 
 def _sizes(random: np.random.Generator, kind: str, other: str) -> tuple[int, int]:
+    """Small, as a rule; where the truth is a closed form, sometimes hundreds of pairs."""
     sides = KINDS[kind], KINDS[other]
-    forced = any(side.is_function for side in sides)
-    sizes = []
-    for side in sides:
-        most = side.most if random.random() < 0.3 else min(side.most, FEW_STATES)
-        sizes.append(int(random.integers(1, most + 1)))
-    n, m = sizes
-    if all(side.is_function for side in sides):
-        if random.random() < 0.02:
-            n, m = 13, 30
-        return n, min(m, MOST_PAIRS // n)
-    if not forced:
-        return n, m
-    if sides[0].is_function:
-        return min(n, 5), m
-    return n, min(m, 5)
+    mosts = [side.most if random.random() < 0.3 else min(side.most, FEW_STATES) for side in sides]
+    n, m = (int(random.integers(1, most + 1)) for most in mosts)
+    functions = [side.is_function for side in sides]
+    if random.random() < 0.1:
+        if all(functions):
+            n, m = (int(size) for size in random.integers(2, 40, 2))
+            return n, min(m, MOST_PAIRS // n)
+        if kind == "path":
+            return int(random.integers(5, LONGEST_PATH)), 1
+    if not all(functions):
+        n, m = (min(size, side.most, 6) for size, side in zip((n, m), sides, strict=True))
+    return n, m
 
 
 def _chain(random: np.random.Generator, kind: str, n: int, rewards: str) -> bm.MarkovChain:

@@ -144,21 +144,40 @@ def occupancy(case: Case) -> Iterator[Finding]:
     """Occupancies solve ν = (1-γ)ν₀ + γΠᵀν for the coupling found."""
     n, m = case.shape
     pair = int(case.random.integers(n)), int(case.random.integers(m))
-    found = case.solution.coupling.occupancy(pair)
+    try:
+        found = case.solution.coupling.occupancy(pair)
+    except bm.errors.SolverFailed:
+        if _may_fail(case):
+            return
+        raise
     rows = case.solution.coupling.matrix().toarray()
     start = np.zeros(n * m)
     start[pair[0] * m + pair[1]] = 1.0 - case.discount
     true = np.linalg.solve(np.eye(n * m) - case.discount * rows.T, start)
     off = float(np.abs(found.ravel() - true).sum())
-    if not off <= OCCUPANCY_TOL + OCCUPANCY_ROUNDINGS * UNIT / (1.0 - case.discount):
+    if not off <= OCCUPANCY_TOL + _rounding(case):
         yield Finding(f"occupancy from {pair}: off by {off:.2g} in 1-norm, sums to {float(found.sum())!r}")
     if found.min() < 0:
         yield Finding(f"occupancy from {pair}: negative, {found.min():.2g}")
 
 
+def _rounding(case: Case) -> float:
+    return OCCUPANCY_ROUNDINGS * UNIT / (1.0 - case.discount)
+
+
+def _may_fail(case: Case) -> bool:
+    """Whether rounding keeps an occupancy from being known to the tolerance."""
+    return _rounding(case) > OCCUPANCY_TOL
+
+
 def explain(case: Case) -> Iterator[Finding]:
     """Parts add up to a number inside the interval, and each is its occupancy times its cost."""
-    found = case.solution.explain(int(case.random.integers(1, 5)))
+    try:
+        found = case.solution.explain(int(case.random.integers(1, 5)))
+    except bm.errors.SolverFailed:
+        if _may_fail(case):
+            return
+        raise
     low, high = case.solution.interval
     if not low <= found.distance <= high:
         yield Finding(f"explain: {found.distance!r} is not in [{low!r}, {high!r}]")

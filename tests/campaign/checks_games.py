@@ -8,12 +8,11 @@ import numpy as np
 
 import bisimetric as bm
 from tests.campaign import exact_games
-from tests.campaign.cases import UNIT, Case, rounding_gap
+from tests.campaign.cases import ROOM, UNIT, Case, rounding_gap
 from tests.campaign.findings import Finding, intervals
 from tests.campaign.kinds import KINDS, REWARDS
 from tests.campaign.oracles import whole
 
-MOST_PAIRS = {False: 12, True: 100}  # of a game, for the oracle; True where all rows are functions
 TOL = 1e-9  # relative gap by default
 POLICY_TOL = 1e-11  # relative gap that `optimal_policy` comes to, but for rounding
 
@@ -39,7 +38,7 @@ def optimal_policy(case: Case) -> Iterator[Finding]:
     earned = exact_games.policy_values(mdp, found.policy, case.discount)
     yield from intervals("the policy itself", earned, found.lower, np.full(mdp.n_states, np.inf))
     largest, rewards = max(abs(float(v)) for v in true), float(np.abs(mdp.rewards).max())
-    allowed = POLICY_TOL + 1.5 * _rounding(mdp, mdp, rewards, largest, case.discount)
+    allowed = POLICY_TOL + ROOM * _rounding(mdp, mdp, rewards, largest, case.discount)
     if largest and not found.gap <= allowed * largest:
         text = f"optimal policy: relative gap {found.gap / largest:.2g}, rounding allows {allowed:.2g}"
         yield Finding(text, gave_up=True)
@@ -60,6 +59,13 @@ def aggregate_mdp(case: Case) -> Iterator[Finding]:
         if not loss.at_most(found.policy_loss):
             yield Finding(f"aggregate: the policy loses {float(loss)!r} at {s}, bound {found.policy_loss!r}")
             return
+    if mdp.available.all():
+        between = exact_games.game_distances(mdp, found.model, case.discount)
+        for s, t in enumerate(found.map.tolist()):
+            true = between[s * found.model.n_states + t]
+            if not true.at_most(found.distance_bound):
+                yield Finding(f"aggregate: state {s} is {float(true)!r} away, bound {found.distance_bound!r}")
+                return
 
 
 def quotient_mdp(case: Case) -> Iterator[Finding]:
@@ -87,7 +93,7 @@ def _metric(case: Case, *, matched: bool) -> Iterator[Finding]:
     largest = max(map(float, true))
     rewards = whole([*source.rewards.ravel(), *target.rewards.ravel()])
     spread = (max(rewards.above) - min(rewards.above)) / rewards.below * (1.0 - case.discount)
-    room = 1.5 * _rounding(source, target, spread, largest, case.discount) <= TOL
+    room = ROOM * _rounding(source, target, spread, largest, case.discount) <= TOL
     if room and found.status is not bm.Status.SOLVED:
         gap = f"relative gap {found.relative_gap:.2g} after {len(found.history)} steps"
         yield Finding(f"{what}: {found.status.name}, {gap}", gave_up=True)

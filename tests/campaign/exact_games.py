@@ -75,9 +75,7 @@ def _best_moves(held: list[list[_Reply]], choice: list[int], scale: Costs, gamma
     """Policy iteration of the player who moves, while replies are held; `choice` is changed in place."""
     while True:
         now = [replies[k] for replies, k in zip(held, choice, strict=True)]
-        found = linear_values(
-            [reply.moves for reply in now], Costs([reply.cost for reply in now], scale.below), gamma
-        )
+        found = linear_values([reply.moves for reply in now], Costs([reply.cost for reply in now], scale.below), gamma)
         value, below = _on_one(found)
         settled = True
         for p, replies in enumerate(held):
@@ -111,9 +109,7 @@ def chain_values(rows: list[Row], reward, gamma: float) -> list[Ratio]:
 def policy_values(mdp, policy, gamma: float) -> list[Ratio]:
     """What a deterministic policy earns."""
     rows = rows_of_actions(mdp)
-    return chain_values(
-        [rows[a][s] for s, a in enumerate(policy)], mdp.rewards[np.arange(len(policy)), policy], gamma
-    )
+    return chain_values([rows[a][s] for s, a in enumerate(policy)], mdp.rewards[np.arange(len(policy)), policy], gamma)
 
 
 def optimal_values(mdp, gamma: float) -> list[Ratio]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -16,9 +17,16 @@ class Finding(NamedTuple):
     text: str
     gave_up: bool = False
 
+    @property
+    def sort(self) -> str:
+        """The first words: what was wrong with which answer, without numbers."""
+        what, _, more = self.text.partition(": ")
+        words = re.sub(r"[-+]?\d[\d.e+-]*", "#", f"{what}: {more}")
+        return words.split("[")[0][:60].strip()
+
 
 def intervals(what: str, truth: Sequence[Ratio], lower, upper, value=None) -> Iterator[Finding]:
-    """Intervals that miss the truth, and values outside of them; the first of each. NaN says that nothing is claimed."""
+    """Intervals that miss the truth, and values outside of them: the first of each. NaN claims nothing."""
     low, high = np.ravel(lower), np.ravel(upper)
     open_pairs = np.flatnonzero(~(np.isnan(low) & np.isnan(high)))
     for k in open_pairs:

@@ -112,21 +112,21 @@ class Kind(NamedTuple):
 
 
 KINDS: dict[str, Kind] = {
-    "dense": Kind(dense, 8),
-    "sparse": Kind(sparse, 10, 4),
-    "ties": Kind(ties, 10),
+    "dense": Kind(dense, 8, 4),
+    "sparse": Kind(sparse, 10, 6),
+    "ties": Kind(ties, 10, 5),
     "deterministic": Kind(deterministic, 10, 12, True),
     "cycle": Kind(cycle, 14, 18, True),
     "permutation": Kind(permutation, 5, 12, True),
-    "slow cycle": Kind(slow_cycle, 6, 4),
-    "path": Kind(path, 8, 4),
-    "walk": Kind(walk, 6, 4),
-    "absorbing": Kind(absorbing, 6),
-    "copies": Kind(copies, 6, 4),
+    "slow cycle": Kind(slow_cycle, 6, 6),
+    "path": Kind(path, 8, 6),
+    "walk": Kind(walk, 6, 6),
+    "absorbing": Kind(absorbing, 6, 5),
+    "copies": Kind(copies, 6, 6),
     "equal rows": Kind(equal_rows, 4),
-    "blocks": Kind(blocks, 8, 4),
-    "sticky": Kind(sticky, 8),
-    "tiny": Kind(tiny, 8),
+    "blocks": Kind(blocks, 8, 5),
+    "sticky": Kind(sticky, 8, 4),
+    "tiny": Kind(tiny, 8, 4),
 }
 
 

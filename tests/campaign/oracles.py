@@ -15,6 +15,7 @@ system is a closed form along the path and around its cycle, for any number of p
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from math import gcd
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ def normalised(costs: Costs, gamma: float) -> Costs:
 def rows_of(matrix) -> list[Row]:
     """The rows of a csr array of exact probabilities, in grains."""
     bounds, states, grains = matrix.indptr.tolist(), matrix.indices.tolist(), (matrix.data * GRAINS).tolist()
-    rows = [[(states[k], int(grains[k])) for k in range(a, b)] for a, b in zip(bounds, bounds[1:], strict=False)]
+    rows = [[(states[k], int(grains[k])) for k in range(a, b)] for a, b in pairwise(bounds)]
     assert all(sum(mass for _, mass in row) == GRAINS for row in rows)
     return rows
 
@@ -153,9 +154,7 @@ def _eliminated(moves: list[Moves], cost: list[int], g: int, unit: int) -> list[
             row = rows[i]
             factor = row[k]
             if factor:
-                rows[i] = [0] * (k + 1) + [
-                    (row[j] * pivot - factor * top[j]) // before for j in range(k + 1, size + 1)
-                ]
+                rows[i] = [0] * (k + 1) + [(row[j] * pivot - factor * top[j]) // before for j in range(k + 1, size + 1)]
             elif pivot != before:
                 rows[i] = [entry * pivot // before for entry in row]
         before = pivot
@@ -292,9 +291,7 @@ def distances(
     stopped = [False] * (n * m) if stop is None else list(stop)
     if is_forced(P, Q):
         return linear_values(product_moves(P, Q, stopped), costs, gamma)
-    transports = [
-        None if stopped[x * m + y] else Transport(P[x], Q[y]) for x in range(n) for y in range(m)
-    ]
+    transports = [None if stopped[x * m + y] else Transport(P[x], Q[y]) for x in range(n) for y in range(m)]
     start = costs.above if hint is None else whole(hint).above
     for transport in transports:
         if transport is not None:
