@@ -13,9 +13,11 @@ from tests.campaign.kinds import DISCOUNT_SHARES, DISCOUNTS, KINDS, REWARDS
 from tests.campaign.oracles import Costs, Ratio, Row
 
 UNIT = 2.0**-53
-ROOM = 1.5  # times the rounding of a perfect value: what a solver may need
+ROOM = 1.5  # times the rounding at a perfect value: what a solver may need
+WIDE_ROOM = 6.0  # the same where an answer has no tolerance that it could miss
 LABELS = ("a", "b", "c")
 MOST_PAIRS = 400  # where couplings are forced and the truth is a closed form
+MOST_ITSELF = 20
 LONGEST_PATH = 150
 FEW_STATES = 3  # most problems have no more a side
 
@@ -142,7 +144,7 @@ def make_case(seed: int, number: int, kind: str | None = None) -> Case:
     rewards = str(random.choice(list(REWARDS)))
     n, m = _sizes(random, kind, other)
     source = _chain(random, kind, n, rewards)
-    itself = random.random() < 0.15
+    itself = random.random() < 0.15 and n <= (MOST_ITSELF if KINDS[kind].is_function else KINDS[kind].most)
     target = source if itself else _chain(random, other, m, rewards)
     discount = float(random.choice(DISCOUNTS, p=DISCOUNT_SHARES))
     cost, stop = _question(random, source, target, itself=itself)

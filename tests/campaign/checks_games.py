@@ -8,7 +8,7 @@ import numpy as np
 
 import bisimetric as bm
 from tests.campaign import exact_games
-from tests.campaign.cases import ROOM, UNIT, Case, rounding_gap
+from tests.campaign.cases import ROOM, UNIT, WIDE_ROOM, Case, rounding_gap
 from tests.campaign.findings import Finding, intervals
 from tests.campaign.kinds import KINDS, REWARDS
 from tests.campaign.oracles import whole
@@ -38,7 +38,7 @@ def optimal_policy(case: Case) -> Iterator[Finding]:
     earned = exact_games.policy_values(mdp, found.policy, case.discount)
     yield from intervals("the policy itself", earned, found.lower, np.full(mdp.n_states, np.inf))
     largest, rewards = max(abs(float(v)) for v in true), float(np.abs(mdp.rewards).max())
-    allowed = POLICY_TOL + ROOM * _rounding(mdp, mdp, rewards, largest, case.discount)
+    allowed = POLICY_TOL + WIDE_ROOM * _rounding(mdp, mdp, rewards, largest, case.discount)
     if largest and not found.gap <= allowed * largest:
         text = f"optimal policy: relative gap {found.gap / largest:.2g}, rounding allows {allowed:.2g}"
         yield Finding(text, gave_up=True)
