@@ -9,10 +9,11 @@ import numpy as np
 
 import bisimetric as bm
 from tests.campaign import oracles
-from tests.campaign.kinds import DISCOUNT_SHARES, DISCOUNTS, KINDS, REWARDS
+from tests.campaign.kinds import DISCOUNTS, KINDS, RARE_REWARDS, REWARDS, drawn
 from tests.campaign.oracles import Costs, Ratio, Row
 
 UNIT = 2.0**-53
+SMALLEST = 2.0**-1074
 ROOM = 1.5  # times the rounding at a perfect value: what a solver may need
 WIDE_ROOM = 6.0  # the same where an answer has no tolerance that it could miss
 LABELS = ("a", "b", "c")
@@ -120,7 +121,8 @@ def rounding_gap(
         return 0.0
     ratio = largest_cost / largest_value
     sums = (successors + 12) * UNIT * 2 * (ratio + 2 * discount)
-    return (sums + 2 * discount * row_error) / (1.0 - discount)
+    denormal = 8 * SMALLEST / largest_value  # costs and bounds are multiples of this
+    return (sums + 2 * discount * row_error + denormal) / (1.0 - discount)
 
 
 def solvable(case: Case, tol: float) -> bool:
@@ -136,17 +138,15 @@ def solvable(case: Case, tol: float) -> bool:
 def make_case(seed: int, number: int, kind: str | None = None) -> Case:
     """Problem `number` of a campaign; `kind` is drawn unless it is given."""
     random = np.random.default_rng([seed, number])
-    names = list(KINDS)
-    shares = np.array([KINDS[name].share for name in names])
-    drawn = str(random.choice(names, p=shares / shares.sum()))
-    kind = drawn if kind is None else kind
-    other = kind if random.random() < 0.6 else str(random.choice(names))
-    rewards = str(random.choice(list(REWARDS)))
+    by_chance = drawn(random, {name: known.share for name, known in KINDS.items()})
+    kind = by_chance if kind is None else kind
+    other = kind if random.random() < 0.6 else str(random.choice(list(KINDS)))
+    rewards = drawn(random, {name: RARE_REWARDS.get(name, 1.0) for name in REWARDS})
     n, m = _sizes(random, kind, other)
     source = _chain(random, kind, n, rewards)
     itself = random.random() < 0.15 and n <= (MOST_ITSELF if KINDS[kind].is_function else KINDS[kind].most)
     target = source if itself else _chain(random, other, m, rewards)
-    discount = float(random.choice(DISCOUNTS, p=DISCOUNT_SHARES))
+    discount = drawn(random, DISCOUNTS)
     cost, stop = _question(random, source, target, itself=itself)
     about = f"{kind} / {'itself' if itself else other}, rewards {rewards}"
     asked = bool(random.random() < 0.4)

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 Random = np.random.Generator
 Array = np.ndarray
+Key = TypeVar("Key")
 
-DISCOUNTS = (0.0, 0.1, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 1 - 1e-5, 1 - 1e-7, 1 - 1e-9)
-DISCOUNT_SHARES = np.array((1, 3, 6, 10, 6, 8, 8, 8, 6, 3, 3)) / 62
+DISCOUNTS: dict[float, float] = {  # and their shares
+    0.0: 1,
+    5e-324: 0.3,
+    1e-8: 0.5,
+    0.1: 3,
+    0.5: 6,
+    0.9: 10,
+    0.95: 6,
+    0.99: 8,
+    0.999: 8,
+    0.9999: 8,
+    1 - 1e-5: 6,
+    1 - 1e-7: 3,
+    1 - 1e-9: 3,
+    1 - 2.0**-53: 0.3,
+}
 
 
 # ------------------------------------------------------------------ rows: n states to an [n, n] matrix of weights
@@ -147,6 +162,10 @@ def _nearly_equal(random: Random, n: int) -> Array:
     return 0.1 + random.integers(0, 3, n) * 2.0**-56
 
 
+def _denormal(random: Random, n: int) -> Array:
+    return random.integers(0, 4, n) * 10.0 ** random.uniform(-324, -300)
+
+
 REWARDS: dict[str, Callable[[Random, int], Array]] = {
     "0 or 1": lambda random, n: (np.arange(n) == 0) * 1.0,
     "bits": lambda random, n: random.integers(0, 2, n).astype(float),
@@ -159,5 +178,13 @@ REWARDS: dict[str, Callable[[Random, int], Array]] = {
     "mixed scales": _mixed,
     "a penalty": _penalty,
     "nearly equal": _nearly_equal,
+    "denormal": _denormal,
     "all equal": lambda random, n: np.full(n, 0.3),
 }
+RARE_REWARDS = {"denormal": 0.2}  # share, where that of the others is 1
+
+
+def drawn(random: Random, shares: dict[Key, float]) -> Key:
+    """One of the keys, with these shares."""
+    weight = np.array(list(shares.values()), float)
+    return list(shares)[random.choice(len(weight), p=weight / weight.sum())]
