@@ -19,7 +19,8 @@ WIDE_ROOM = 6.0  # the same where an answer has no tolerance that it could miss
 LABELS = ("a", "b", "c")
 MOST_PAIRS = 400  # where couplings are forced and the truth is a closed form
 MOST_ITSELF = 20
-LONGEST_PATH = 150
+LONG_PATH = 150
+LONGEST_PATH = 1200
 FEW_STATES = 3  # most problems have no more a side
 
 
@@ -164,7 +165,7 @@ def _sizes(random: np.random.Generator, kind: str, other: str) -> tuple[int, int
             n, m = (int(size) for size in random.integers(2, 40, 2))
             return n, min(m, MOST_PAIRS // n)
         if kind == "path":
-            return int(random.integers(5, LONGEST_PATH)), 1
+            return int(random.integers(5, LONGEST_PATH if random.random() < 0.1 else LONG_PATH)), 1
     if not all(functions):
         n, m = (min(size, side.most, 6) for size, side in zip((n, m), sides, strict=True))
     return n, m
@@ -172,9 +173,8 @@ def _sizes(random: np.random.Generator, kind: str, other: str) -> tuple[int, int
 
 def _chain(random: np.random.Generator, kind: str, n: int, rewards: str) -> bm.MarkovChain:
     rows = KINDS[kind].rows(random, n)
-    start = int(random.integers(n)) if random.random() < 0.7 else random.random(n) + 1e-3
-    if not isinstance(start, int):
-        start = start / start.sum()
+    law = random.random(n) + 1e-3
+    start = law / law.sum() if n <= MOST_ITSELF and random.random() < 0.3 else int(random.integers(n))
     return bm.MarkovChain.normalised(
         rows, reward=REWARDS[rewards](random, n), start=start, labels=random.choice(LABELS, n).tolist()
     )

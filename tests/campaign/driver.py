@@ -21,7 +21,8 @@ from tests.campaign.cases import make_case
 from tests.campaign.checks import CHECKS
 from tests.campaign.findings import Finding
 
-SECONDS = 30  # for one check; no problem here needs a tenth of it
+SECONDS = 30  # of work for one check; no problem here needs a tenth of it
+WAITING = 600  # seconds of wall time: a deadlock
 AT_ONCE = 100  # problems that a worker takes
 
 
@@ -92,7 +93,7 @@ def _examined(seed: int, number: int, kind: str | None, checks: Sequence[str] | 
             continue
         report.checks[name] += 1
         try:
-            with _limited(SECONDS):
+            with _limited():
                 found = list(check.run(case))
         except bm.errors.InvalidProblem as error:  # values that overflow, say
             report.refused[f"{name}: {str(error).split(':')[0][:40]}"] += 1
@@ -131,16 +132,19 @@ def _run(part: tuple[int, range, str | None, Sequence[str] | None]) -> Report:
 
 
 @contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    """Raise TookTooLong after so many seconds."""
+def _limited() -> Iterator[None]:
+    """Raise TookTooLong after so many seconds of work, or many more of waiting."""
 
     def stop(*_: object) -> None:
-        raise TookTooLong(f"no answer after {seconds:g} s")
+        raise TookTooLong(f"no answer after {SECONDS} s of work or {WAITING} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    timers = (signal.ITIMER_PROF, signal.SIGPROF, SECONDS), (signal.ITIMER_REAL, signal.SIGALRM, WAITING)
+    before = [signal.signal(number, stop) for _, number, _ in timers]
+    for timer, _, seconds in timers:
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for (timer, number, _), handler in zip(timers, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)

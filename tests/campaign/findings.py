@@ -22,7 +22,7 @@ class Finding(NamedTuple):
         """The first words: what was wrong with which answer, without numbers."""
         what, _, more = self.text.partition(": ")
         words = re.sub(r"[-+]?\d[\d.e+-]*", "#", f"{what}: {more}")
-        return words.split("[")[0][:60].strip()
+        return words.split("[")[0].split(": pair")[0][:60].strip()
 
 
 def intervals(what: str, truth: Sequence[Ratio], lower, upper, value=None) -> Iterator[Finding]:
@@ -31,7 +31,9 @@ def intervals(what: str, truth: Sequence[Ratio], lower, upper, value=None) -> It
     open_pairs = np.flatnonzero(~(np.isnan(low) & np.isnan(high)))
     for k in open_pairs:
         if not (truth[k].at_least(low[k]) and truth[k].at_most(high[k])):
-            yield Finding(f"{what}: pair {k}: [{float(low[k])!r}, {float(high[k])!r}] misses {float(truth[k])!r}")
+            shown = f"[{float(low[k])!r}, {float(high[k])!r}]"
+            how = "by a rounding" if _is_close(truth[k], low[k], high[k]) else "far"
+            yield Finding(f"{what}: misses {how}: pair {k}: {shown} misses {float(truth[k])!r}")
             break
     if value is not None:
         inside = np.ravel(value)
@@ -40,3 +42,9 @@ def intervals(what: str, truth: Sequence[Ratio], lower, upper, value=None) -> It
         if len(wrong):
             k = int(wrong[0])
             yield Finding(f"{what}: pair {k}: value {inside[k]!r} is not in [{low[k]!r}, {high[k]!r}]")
+
+
+def _is_close(truth: Ratio, low: float, high: float) -> bool:
+    """Whether an interval that is wider by 2⁻⁴⁰ of itself holds."""
+    room = 2.0**-40
+    return truth.at_least(low - room * abs(low)) and truth.at_most(high + room * abs(high))

@@ -310,12 +310,15 @@ def _numerators(found: list[Ratio]) -> list[int]:
         return [ratio.above for ratio in found]
     below = 1
     for ratio in found:
-        below *= ratio.below // gcd(below, ratio.below)
+        if below % ratio.below:
+            below *= ratio.below // gcd(below, ratio.below)
     return [ratio.above * (below // ratio.below) for ratio in found]
 
 
 def transported(p: Row, q: Row, found: list[Ratio], m: int) -> Ratio:
     """min <π, V> over the couplings of two laws in grains."""
+    if len(p) == len(q) == 1:
+        return found[p[0][0] * m + q[0][0]]
     transport, value = Transport(p, q), _numerators(found)
     transport.improve(value, m)
     k = next(k for k, ratio in enumerate(found) if value[k]) if any(value) else 0
