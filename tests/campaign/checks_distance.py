@@ -28,7 +28,9 @@ SLACK = 1e-9  # relative, for sums of floats that are compared with floats
 
 def _judged(what: str, case: Case, solution: bm.Solution, tol: float | None) -> Iterator[Finding]:
     yield from intervals(what, case.truth, solution.lower, solution.upper, solution.value)
-    if tol is not None and solution.status is not bm.Status.SOLVED and solvable(case, tol):
+    missed = solution.status is not bm.Status.SOLVED
+    too_many_steps = solution.status is bm.Status.STEP_LIMIT  # where rounding is the limit, that is STALLED
+    if tol is not None and missed and (too_many_steps or solvable(case, tol)):
         gap = f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps"
         yield Finding(f"{what}: {solution.status.name}, {gap}", gave_up=True)
     if tol is not None and solution.status is bm.Status.SOLVED and not solution.relative_gap <= tol:
