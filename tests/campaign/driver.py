@@ -1,0 +1,150 @@
+"""Examine many problems: one at a time, each from its own seed, in one process or several."""
+
+from __future__ import annotations
+
+import signal
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+
+import bisimetric as bm
+from bisimetric import _lumping
+from tests.campaign.cases import make_case
+from tests.campaign.checks import CHECKS
+from tests.campaign.findings import Finding
+
+SECONDS = 30  # of work for one check; no problem here needs a tenth of it
+WAITING = 600  # seconds of wall time: a deadlock
+AT_ONCE = 100  # problems that a worker takes
+
+
+class TookTooLong(Exception):
+    """A check ran into the limit."""
+
+
+class Trouble(NamedTuple):
+    """A finding, and how to see it again."""
+
+    number: str  # seed-number
+    kind: str
+    check: str
+    finding: Finding
+    problem: str
+
+    def __str__(self) -> str:
+        what = "gave up" if self.finding.gave_up else "VIOLATION"
+        again = f"--only {self.number} --kind {self.kind!r}"
+        return f"{what} {again} | {self.problem} | {self.finding.text}"
+
+
+@dataclass
+class Report:
+    """What was run and what was found; reports add up."""
+
+    problems: Counter[str] = field(default_factory=Counter)  # by kind
+    checks: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)  # checks that ended with an error about the question
+    statuses: Counter[str] = field(default_factory=Counter)  # of the default solver
+    troubles: list[Trouble] = field(default_factory=list)
+
+    def add(self, other: Report) -> None:
+        """Count another report in."""
+        for name in ("problems", "checks", "refused", "statuses"):
+            getattr(self, name).update(getattr(other, name))
+        self.troubles += other.troubles
+
+    @property
+    def violations(self) -> list[Trouble]:
+        """Wrong answers."""
+        return [trouble for trouble in self.troubles if not trouble.finding.gave_up]
+
+    @property
+    def gave_up(self) -> list[Trouble]:
+        """No answer, or none within the tolerance, where rounding does not stand in the way."""
+        return [trouble for trouble in self.troubles if trouble.finding.gave_up]
+
+
+def examine(seed: int, number: int, kind: str | None = None, checks: Sequence[str] | None = None) -> Report:
+    """One problem: every check that its share (or the caller) selects, each with random numbers of its own.
+
+    In every other problem, however small, classes of bisimilar states are looked for before it is solved.
+    """
+    fewest = 1 if number % 2 else _lumping.FEWEST_PAIRS
+    with patch.object(_lumping, "FEWEST_PAIRS", fewest):
+        return _examined(seed, number, kind, checks)
+
+
+def _examined(seed: int, number: int, kind: str | None, checks: Sequence[str] | None) -> Report:
+    report = Report()
+    case = make_case(seed, number, kind)
+    report.problems[case.kind] += 1
+    for name, check in CHECKS.items():
+        case.random = np.random.default_rng([seed, number, zlib.crc32(name.encode())])
+        drawn = case.random.random() < check.share
+        if not (drawn if checks is None else name in checks):
+            continue
+        report.checks[name] += 1
+        try:
+            with _limited():
+                found = list(check.run(case))
+        except bm.errors.InvalidProblem as error:  # values that overflow, say
+            report.refused[f"{name}: {str(error).split(':')[0][:40]}"] += 1
+            continue
+        except (bm.errors.SolverFailed, TookTooLong) as error:
+            found = [Finding(f"{name}: {type(error).__name__} {str(error)[:150]}", gave_up=True)]
+        except Exception as error:
+            found = [Finding(f"{name}: raised {type(error).__name__}: {str(error)[:150]}")]
+        report.troubles += [Trouble(case.name, case.kind, name, finding, repr(case)) for finding in found]
+    if "solution" in vars(case):
+        report.statuses[case.solution.status.name] += 1
+    return report
+
+
+def run(seed: int, numbers: Sequence[int], kind: str | None = None, checks: Sequence[str] | None = None) -> Report:
+    """Several problems in this process; warnings are errors."""
+    report = Report()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for number in numbers:
+            report.add(examine(seed, number, kind, checks))
+    return report
+
+
+def run_parallel(
+    seed: int, count: int, jobs: int, kind: str | None = None, checks: Sequence[str] | None = None
+) -> Iterator[Report]:
+    """Problems 0 to count - 1 in so many processes; reports arrive in any order."""
+    parts = [(seed, range(k, min(k + AT_ONCE, count)), kind, checks) for k in range(0, count, AT_ONCE)]
+    with get_context("spawn").Pool(jobs, maxtasksperchild=100) as pool:  # a program that hangs ends with its process
+        yield from pool.imap_unordered(_run, parts)
+
+
+def _run(part: tuple[int, range, str | None, Sequence[str] | None]) -> Report:
+    return run(*part)
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Raise TookTooLong after so many seconds of work, or many more of waiting."""
+
+    def stop(*_: object) -> None:
+        raise TookTooLong(f"no answer after {SECONDS} s of work or {WAITING} s")
+
+    timers = (signal.ITIMER_PROF, signal.SIGPROF, SECONDS), (signal.ITIMER_REAL, signal.SIGALRM, WAITING)
+    before = [signal.signal(number, stop) for _, number, _ in timers]
+    for timer, _, seconds in timers:
+        signal.setitimer(timer, seconds)
+    try:
+        yield
+    finally:
+        for (timer, number, _), handler in zip(timers, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)
