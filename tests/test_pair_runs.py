@@ -233,6 +233,17 @@ def test_an_interrupt_says_how_far_it_came():
     assert (caught.value.done, caught.value.total) == (4, 6)
 
 
+def test_an_interrupt_while_chains_are_made():
+    """By a generator, for example."""
+
+    def slow():
+        raise KeyboardInterrupt
+        yield
+
+    with pytest.raises(PairwiseInterrupted, match="before the first pair"):
+        bm.pairwise(slow(), discount=0.9)
+
+
 def test_an_interrupt_in_a_slow_cost():
     """Before the first pair: the same kind of exception."""
 

@@ -12,11 +12,12 @@ from bisimetric._certificate import Certificate, certify
 from bisimetric._chain import MarkovChain
 from bisimetric._convert import as_chain, as_mdp, distance
 from bisimetric._coupling import Coupling, Potentials
+from bisimetric._distances import Distances
 from bisimetric._exact import ExactCertificate, certify_exactly
 from bisimetric._game_solution import MDPSolution
 from bisimetric._mdp import MDP
 from bisimetric._optimal import OptimalPolicy
-from bisimetric._pairwise import Distances, PairDone, pairwise
+from bisimetric._pairwise import PairDone, pairwise
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
 from bisimetric._solve import solve

@@ -43,9 +43,11 @@ def worker_count(n_jobs: int, pairs: int) -> int:
     """How many processes there are to be; 1 stands for this one."""
     if n_jobs == 1 or pairs < 2:
         return 1
-    import joblib
+    if n_jobs == -1:
+        import joblib
 
-    return min(int(joblib.cpu_count()) if n_jobs == -1 else n_jobs, pairs)
+        return min(int(joblib.cpu_count()), pairs)
+    return min(n_jobs, pairs)
 
 
 def _by_this_process(question: Question, pairs: Sequence[Pair]) -> Generator[Outcome, None, None]:

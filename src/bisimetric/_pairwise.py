@@ -8,13 +8,10 @@ so that workers finish together, and every finished one can be kept in a folder,
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
-from dataclasses import dataclass, fields
-from html import escape
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from bisimetric import _memory
@@ -22,6 +19,7 @@ from bisimetric._bellman import Bellman
 from bisimetric._chain import MarkovChain
 from bisimetric._convert import as_chain
 from bisimetric._cost import Cost, label_mismatch
+from bisimetric._distances import Distances
 from bisimetric._errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
 from bisimetric._options import flag, function_or_none
 from bisimetric._pair_outcome import Outcome, Pair, naming
@@ -30,72 +28,14 @@ from bisimetric._pair_question import Question
 from bisimetric._pair_runs import checked_n_jobs, outcomes, worker_count
 from bisimetric._pair_worker import check_portable
 from bisimetric._problem import checked_discount
-from bisimetric._solution import Status
 from bisimetric._solve import checked_tol
-from bisimetric._stochastic import Floats, frozen
+from bisimetric._stochastic import frozen
 from bisimetric.io._pair_store import Numbers, PairStore
 from bisimetric.solvers import PolicyIteration, Solver
 
 BYTES_PER_ENTRY = 32  # of a table: three doubles and a status
 BYTES_PER_PAIR = 1000  # to be solved: its places, its key, its record, its numbers on the way
 BYTES_PER_WORKER = 150 * 2**20  # a process with the kernels loaded
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Distances:
-    """Distances between the starts of N and M chains, each inside a certified interval; immutable, as its copies are.
-
-    It serves as an array, which is `value`.
-
-    Attributes
-    ----------
-    value : [N, M] array
-        The best estimates, inside the interval and never negative.
-    lower, upper : [N, M] arrays
-        Certified bounds.
-    status : [N, M] array of `Status`
-        How the solve of each pair ended. All but SOLVED and COMPLETED mean that the solver's default tolerance was
-        missed; bounds hold for every status.
-    """
-
-    value: Floats
-    lower: Floats
-    upper: Floats
-    status: npt.NDArray[np.object_]
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            array = getattr(self, field.name)
-            object.__setattr__(self, field.name, frozen(array.copy()) if array.flags.writeable else array)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.value, self.lower, self.upper, self.status)  # copies come to be as the first one did
-
-    @property
-    def gap(self) -> float:
-        """max(upper - lower)."""
-        return float((self.upper - self.lower).max())
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        array = self.value if dtype is None else self.value.astype(dtype, copy=False)
-        if copy is False and array is not self.value:
-            raise ValueError(f"distances are {self.value.dtype}, and {array.dtype} needs a copy; use copy=None")
-        return array.copy() if copy and array is self.value else array
-
-    def __repr__(self) -> str:
-        n, m = self.value.shape
-        return f"Distances({n} x {m} chains, up to {self.value.max():.6g}, gap {self.gap:.1e}, {self._ending()})"
-
-    def _ending(self) -> str:
-        """The worst status, and how many distances missed the default tolerance."""
-        counts = [(status, int((self.status == status).sum())) for status in Status]
-        worst = [status for status, count in counts if count][-1]
-        missed = sum(count for status, count in counts if status not in (Status.SOLVED, Status.COMPLETED))
-        said = f": {missed} of {self.status.size} miss the default tolerance" if missed else ""
-        return f"status {worst.name}{said}"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 class PairDone(NamedTuple):
@@ -179,25 +119,35 @@ def pairwise(
            [0.4356, 0.    , 0.5146],
            [0.5326, 0.5146, 0.    ]])
     """
-    question = Question(checked_discount(discount), cost, flag(normalised, "normalised"), solver, tol)
-    checked_tol(tol, solver)
-    processes = checked_n_jobs(n_jobs)
-    function_or_none(on_pair, "on_pair")
-    sources = _checked_chains(chains, "chains", question)
-    targets = sources if others is None else _checked_chains(others, "others", question)
-    if cost is not None and not callable(cost):
-        _check_sizes(question, sources, targets, folded=others is None)
-    count = len(sources) * len(targets)
-    _memory.require(
-        BYTES_PER_ENTRY * count + BYTES_PER_PAIR * (count if others is not None else count // 2),
-        f"a table of {len(sources)} x {len(targets)} chains",
-        "compare fewer at a time; a store shares what they have in common",
-    )
-    if worker_count(processes, count) > 1:
-        check_portable(question, sources, "chains")
-        check_portable(question, targets, "others")
-    kept = None if store is None else PairStore(store)
+    with _interrupts_counted():
+        question = Question(checked_discount(discount), cost, flag(normalised, "normalised"), solver, tol)
+        checked_tol(tol, solver)
+        processes = checked_n_jobs(n_jobs)
+        function_or_none(on_pair, "on_pair")
+        sources = _checked_chains(chains, "chains", question)
+        targets = sources if others is None else _checked_chains(others, "others", question)
+        if cost is not None and not callable(cost):
+            _check_sizes(question, sources, targets, folded=others is None)
+        count = len(sources) * len(targets)
+        _memory.require(
+            BYTES_PER_ENTRY * count + BYTES_PER_PAIR * (count if others is not None else count // 2),
+            f"a table of {len(sources)} x {len(targets)} chains",
+            "compare fewer at a time; a store shares what they have in common",
+        )
+        if worker_count(processes, count) > 1:
+            check_portable(question, sources, "chains")
+            check_portable(question, targets, "others")
+        kept = None if store is None else PairStore(store)
     return _Run(question, kept, on_pair).table(sources, targets, folded=others is None, n_jobs=processes)
+
+
+@contextmanager
+def _interrupts_counted() -> Iterator[None]:
+    """Ctrl-C before the first pair says so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise PairwiseInterrupted("interrupted before the first pair", 0, 0) from None
 
 
 class _Run:
