@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 import bisimetric as bm
 
 SIZES = (3, 6, 4, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Hasty(bm.PolicyIteration):
+    """Gives up after its first step."""
+
+    default_max_steps: ClassVar[int] = 1
 
 
 def random_chains(seed=0, sizes=SIZES):
@@ -19,6 +30,20 @@ def random_chains(seed=0, sizes=SIZES):
 def tables(distances):
     """Value, lower and upper as one array."""
     return np.array([distances.value, distances.lower, distances.upper])
+
+
+def solver_for_workers(begin):
+    """A solver of a class that no other process can import; in other processes it calls `begin` first."""
+    here = os.getpid()
+
+    @dataclass(frozen=True, slots=True)
+    class Elsewhere(bm.PolicyIteration):
+        def init(self, *arguments):
+            if os.getpid() != here:
+                begin()
+            return bm.PolicyIteration.init(self, *arguments)
+
+    return Elsewhere()
 
 
 def squared_gap(a, b):

@@ -38,9 +38,10 @@ def test_every_answer_reaches_its_places():
     made = plan(chains=CHAINS[:2], others=[CHAINS[1], CHAINS[0], CHAINS[1]])
     (task,) = made.tasks
     assert task.places == [(0, 0), (0, 2), (1, 1)]
-    table = made.table([Numbers(2.0, 1.0, 3.0)])
+    *tables, status = made.tables([Numbers(2.0, 1.0, 3.0, bm.Status.STALLED)])
     pattern = np.array([[1, 0, 1], [0, 1, 0]])
-    np.testing.assert_array_equal(table, [2 * pattern, pattern, 3 * pattern])
+    np.testing.assert_array_equal(tables, [2 * pattern, pattern, 3 * pattern])
+    np.testing.assert_array_equal(status, np.where(pattern == 1, bm.Status.STALLED, bm.Status.SOLVED))
 
 
 def test_costs_of_functions_are_kept_while_there_is_room(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 
 import numpy as np
@@ -208,22 +209,31 @@ def test_a_store_that_is_none_is_refused_first(tmp_path):
         bm.pairwise(random_chains(), discount=0.9, store=tmp_path, on_pair=lambda pair: pytest.fail("computed"))
 
 
+def test_a_store_that_cannot_be_written_is_refused_first(tmp_path, monkeypatch):
+    """If anything would have to be written; permissions do not bind root."""
+    made = random_chains()
+    whole = bm.pairwise(made[:2], discount=0.9, store=tmp_path)
+    monkeypatch.setattr("bisimetric.io._pair_store.os.access", lambda folder, mode: False)
+    np.testing.assert_array_equal(tables(bm.pairwise(made[:2], discount=0.9, store=tmp_path)), tables(whole))
+    with pytest.raises(FileFormatError, match="cannot be written: no permission; choose another folder"):
+        bm.pairwise(made, discount=0.9, store=tmp_path, on_pair=lambda pair: pytest.fail("computed"))
+
+
+def test_a_store_that_is_removed_during_a_run(tmp_path):
+    """The run goes on to its end, and the store is there again, with pairs of earlier runs that this one needed."""
+    made, store = random_chains(), tmp_path / "store"
+    bm.pairwise(made[:2], discount=0.9, store=store)
+
+    def remove(pair):
+        if pair.done == 3:
+            shutil.rmtree(store)
+
+    found = bm.pairwise(made, discount=0.9, store=store, on_pair=remove)
+    again = bm.pairwise(made, discount=0.9, store=store, on_pair=lambda pair: pytest.fail("computed again"))
+    np.testing.assert_array_equal(tables(again), tables(found))
+
+
 # ------------------------------------------------------------------ what comes back, and what is refused
-
-
-def test_distances_are_read_only_and_serve_as_an_array():
-    """The array is the value; a copy may be changed."""
-    distances = bm.pairwise(random_chains(), discount=0.9)
-    assert np.asarray(distances) is distances.value
-    assert np.asarray(distances, dtype=np.float32).dtype == np.float32
-    np.array(distances)[0, 0] = 7.0
-    for table in (distances.value, distances.lower, distances.upper):
-        assert table.dtype == np.float64
-        with pytest.raises(ValueError, match="read-only"):
-            table[0, 0] = 7.0
-    assert distances.gap == (distances.upper - distances.lower).max()
-    assert repr(distances).startswith("Distances(4 x 4 chains, up to ")
-    assert "Distances(4 x 4" in distances._repr_html_()
 
 
 def test_one_chain():

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
+from bisimetric.io._pair_store import RECORD_BYTES
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals and /proc as Linux has them")
 
@@ -102,7 +103,7 @@ def unbroken():
 def check_resumed(store, *, at_least, at_most=TOTAL):
     """A run goes on in this process: the same bits, and only what is missing is computed."""
     chains, expected = unbroken()
-    records = sum(journal.stat().st_size // 64 for journal in store.glob("*.pairs"))
+    records = sum(journal.stat().st_size // RECORD_BYTES for journal in store.glob("*.pairs"))
     assert at_least <= records <= at_most
     seen = []
     found = bm.pairwise(chains, discount=0.95, store=store, on_pair=seen.append)

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from bisimetric._chain import MarkovChain
     from bisimetric._convert import as_chain, as_mdp, distance
     from bisimetric._coupling import Coupling, Potentials
+    from bisimetric._distances import Distances
     from bisimetric._exact import ExactCertificate, certify_exactly
     from bisimetric._game_solution import MDPSolution
     from bisimetric._mdp import MDP
     from bisimetric._optimal import OptimalPolicy
-    from bisimetric._pairwise import Distances, PairDone, pairwise
+    from bisimetric._pairwise import PairDone, pairwise
     from bisimetric._problem import Problem
     from bisimetric._solution import Solution, Status, Step
     from bisimetric._solve import solve
@@ -49,11 +50,12 @@ HOMES = {
     "_chain": "MarkovChain",
     "_convert": "as_chain as_mdp distance",
     "_coupling": "Coupling Potentials",
+    "_distances": "Distances",
     "_exact": "ExactCertificate certify_exactly",
     "_game_solution": "MDPSolution",
     "_mdp": "MDP",
     "_optimal": "OptimalPolicy",
-    "_pairwise": "Distances PairDone pairwise",
+    "_pairwise": "PairDone pairwise",
     "_problem": "Problem",
     "_solution": "Solution Status Step",
     "_solve": "solve",

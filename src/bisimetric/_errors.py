@@ -64,16 +64,17 @@ class SolverFailed(BisimetricError, RuntimeError):
 class ToleranceNotReached(BisimetricError, RuntimeError):
     """An explicit tolerance was missed; `solution` holds the certified interval that was reached.
 
-    It is a `Solution`, or an `MDPSolution` for decision processes.
+    It is a `Solution`, or an `MDPSolution` for decision processes. `pair` says for which of many chains, if there are.
     """
 
-    def __init__(self, message: str, solution: Any = None) -> None:
+    def __init__(self, message: str, solution: Any = None, pair: tuple[int, int] | None = None) -> None:
         super().__init__(message)
         self.solution = solution
+        self.pair = pair
 
 
 class PairFailed(BisimetricError, RuntimeError):
-    """One of many pairs has no distance; `pair` says which, None that a worker process was lost with several."""
+    """One of many pairs has no distance; `pair` says which, None that no worker process could be started."""
 
     def __init__(self, message: str, pair: tuple[int, int] | None = None) -> None:
         super().__init__(message)

@@ -8,18 +8,17 @@ rewards and of label mismatch, looked up once in an array, and seen of any other
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric._chain import MarkovChain
-from bisimetric._cost import Cost, label_mismatch, reward_gap
+from bisimetric._pair_outcome import Pair, naming
 from bisimetric._pair_question import Question
-from bisimetric._pair_runs import Pair, naming
 from bisimetric._problem import Problem
-from bisimetric._stochastic import Floats
+from bisimetric._solution import Status
 from bisimetric.io._pair_store import Numbers
 
 KEPT_BYTES = 2**27  # of costs that functions returned, so that they are not called again
@@ -55,7 +54,7 @@ class Plan:
 
     def _entries(self, folded: bool) -> Iterator[tuple[Place, ...]]:
         """The places of the table, those together that are known to have one distance."""
-        if folded and _is_symmetric(self._question.cost):
+        if folded and _is_symmetric(self._question):
             for i in range(self._shape[0]):
                 yield ((i, i),)
                 for j in range(i + 1, self._shape[1]):
@@ -75,31 +74,27 @@ class Plan:
 
     def _kept(self, problem: Problem) -> Problem | None:
         """The problem, if making it again means calling somebody's function and there is room for it."""
-        cost = self._question.cost
-        if is_known(cost) or not callable(cost) or self._kept_bytes + problem.cost.nbytes > KEPT_BYTES:
+        is_function = callable(self._question.cost) and not self._question.cost_is_known
+        if not is_function or self._kept_bytes + problem.cost.nbytes > KEPT_BYTES:
             return None
         self._kept_bytes += problem.cost.nbytes
         return problem
 
-    def table(self, numbers: Sequence[Numbers]) -> Floats:
-        """Value, lower and upper [3, N, M] from the numbers of all tasks; what is not solved is zero."""
-        tables = np.zeros((3, *self._shape))
+    def tables(self, numbers: Sequence[Numbers]) -> list[npt.NDArray[Any]]:
+        """Value, lower, upper and status [N, M] from the numbers of all tasks; what is not solved is a proved zero."""
+        tables = [*(np.zeros(self._shape) for _ in range(3)), np.full(self._shape, Status.SOLVED, dtype=object)]
         for task, found in zip(self.tasks, numbers, strict=True):
-            rows, columns = zip(*task.places, strict=True)
-            tables[:, rows, columns] = np.array(found)[:, None]
+            places = tuple(zip(*task.places, strict=True))
+            for table, number in zip(tables, found, strict=True):
+                table[places] = number
         return tables
 
 
-def is_known(cost: npt.ArrayLike | Cost | None) -> bool:
-    """Whether a cost is symmetric without a look."""
-    return cost is None or cost is reward_gap or cost is label_mismatch
-
-
-def _is_symmetric(cost: npt.ArrayLike | Cost | None) -> bool:
+def _is_symmetric(question: Question) -> bool:
     """Whether one look at a pair is enough; an array has been checked before."""
-    if is_known(cost) or callable(cost):
-        return is_known(cost)
-    array = np.asarray(cost)
+    if question.cost_is_known or callable(question.cost):
+        return question.cost_is_known
+    array = np.asarray(question.cost)
     return np.array_equal(array, array.T)
 
 

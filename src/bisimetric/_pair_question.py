@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._chain import MarkovChain
-from bisimetric._cost import Cost
-from bisimetric._errors import InvalidOption
+from bisimetric._cost import Cost, label_mismatch, reward_gap
+from bisimetric._errors import InvalidOption, ToleranceNotReached
 from bisimetric._problem import Problem
 from bisimetric._reachable import reachable_part
 from bisimetric._solve import solve
@@ -33,7 +33,7 @@ from bisimetric._version import __version__
 from bisimetric.io._pair_store import Numbers
 from bisimetric.solvers import Solver
 
-KEY_FORMAT = 2  # of what is hashed, and of what the numbers mean
+KEY_FORMAT = 3  # of what is hashed, and of what the numbers mean
 BESIDE = ("cli", "environments", "experiments", "views")  # folders that no number of a given pair depends on
 BELOW = ("numpy", "scipy", "numba")
 
@@ -69,10 +69,24 @@ class Question:
             key.update(part)
         return Asked(problem, key.digest(), is_zero)
 
+    @property
+    def cost_is_known(self) -> bool:
+        """Whether the cost is one of the package's: symmetric without a look, and cheap to make anywhere."""
+        return self.cost is None or self.cost is reward_gap or self.cost is label_mismatch
+
     def answered(self, problem: Problem) -> Numbers:
         """The distance between two starts: exact solvers look at the pairs of states that matter for it only."""
-        solution = solve(reachable_part(problem) if self.solver.open_pairs else problem, self.solver, tol=self.tol)
-        return Numbers(solution.distance, *solution.interval)
+        asked = reachable_part(problem) if self.solver.open_pairs else problem
+        try:
+            solution = solve(asked, self.solver, tol=self.tol)
+        except ToleranceNotReached as error:
+            reached = error.solution
+            raise ToleranceNotReached(
+                f"relative gap {reached.relative_gap:.2g} after {len(reached.history)} steps, asked for {self.tol:g}: "
+                f"{reached.status.value}; raise tol, choose another solver, or take error.solution",
+                reached,
+            ) from None
+        return Numbers(solution.distance, *solution.interval, solution.status)
 
     def digest(self) -> bytes:
         """32 bytes that no other question has, nor this one asked of other code."""

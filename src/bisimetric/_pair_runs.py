@@ -1,67 +1,35 @@
-"""Many pairs of chains one after the other, in this process or in several.
+"""Many pairs of chains one after the other, in this process or in several of its own.
 
-Workers are processes of joblib's loky. They get pairs in batches that joblib sizes by how long the last ones took
-(0.2 to 2 seconds), and use one thread each. Errors travel as text, without the solution that some carry.
+Workers get one pair at a time, short ones a few ahead, so that they need not wait for this process. A cost that is not
+the package's own stays in this process: they get the array that it returned.
 """
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager, suppress
-from functools import lru_cache
+from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
 from numbers import Integral
-from typing import Any, NamedTuple
+from queue import Empty, SimpleQueue
 
-from bisimetric._chain import MarkovChain
+from bisimetric._background import POLL_SECONDS
 from bisimetric._errors import InvalidOption, PairFailed
+from bisimetric._pair_outcome import Outcome, Pair, naming, solved
 from bisimetric._pair_question import Question
-from bisimetric._parallel import one_thread
-from bisimetric._problem import Problem
-from bisimetric.io._pair_store import Numbers
+from bisimetric._pair_worker import Worker, portable, without_ctrl_c
 
-WATCH_SECONDS = 0.5  # between two looks for the parent
-
-
-class Pair(NamedTuple):
-    """The place of two chains in the lists, the chains, and perhaps what is asked of them."""
-
-    i: int
-    j: int
-    source: MarkovChain
-    target: MarkovChain
-    problem: Problem | None = None
-
-    def asked(self, question: Question) -> Problem:
-        """What is asked of them, with the chains in the order in which it is solved."""
-        return question.asked(self.source, self.target).problem if self.problem is None else self.problem
-
-
-class Outcome(NamedTuple):
-    """What came of the pair number `number`; neither numbers nor a failure means Ctrl-C in a worker."""
-
-    number: int
-    seconds: float
-    numbers: Numbers | None
-    failure: str = ""
-
-
-@contextmanager
-def naming(i: int, j: int) -> Iterator[None]:
-    """Whatever goes wrong inside is the failure of this pair."""
-    try:
-        yield
-    except Exception as error:
-        raise _failed(i, j, f"{type(error).__name__}: {error}") from error
+SHORT_SECONDS = 0.05  # a pair for which waiting for the next one takes a notable part of the time
+AHEAD = 4  # such pairs in the hands of a worker
 
 
 def outcomes(question: Question, pairs: Sequence[Pair], workers: int) -> Generator[Outcome, None, None]:
-    """The outcomes of all pairs as they come; in order if this process does all."""
-    return _by_workers(question, pairs, workers) if workers > 1 else _by_this_process(question, pairs)
+    """The outcomes of all pairs as they come; in order if this process does all. The first error is raised."""
+    solving = _by_workers(question, pairs, workers) if workers > 1 else _by_this_process(question, pairs)
+    with closing(solving) as arriving:
+        for outcome in arriving:
+            if outcome.error is not None:
+                raise outcome.error
+            yield outcome
 
 
 def checked_n_jobs(n_jobs: object) -> int:
@@ -75,93 +43,67 @@ def worker_count(n_jobs: int, pairs: int) -> int:
     """How many processes there are to be; 1 stands for this one."""
     if n_jobs == 1 or pairs < 2:
         return 1
-    import joblib
+    if n_jobs == -1:
+        import joblib
 
-    return min(int(joblib.effective_n_jobs(n_jobs)), pairs)
+        return min(int(joblib.cpu_count()), pairs)
+    return min(n_jobs, pairs)
 
 
 def _by_this_process(question: Question, pairs: Sequence[Pair]) -> Generator[Outcome, None, None]:
     for number, pair in enumerate(pairs):
-        began = time.perf_counter()
-        with naming(pair.i, pair.j):
-            numbers = question.answered(pair.asked(question))
-        yield Outcome(number, time.perf_counter() - began, numbers)
+        yield solved(question, number, pair)
 
 
 def _by_workers(question: Question, pairs: Sequence[Pair], workers: int) -> Generator[Outcome, None, None]:
-    import joblib
+    arrived: SimpleQueue[tuple[Worker, Outcome | None]] = SimpleQueue()
+    waiting = iter(enumerate(pairs))
+    team: list[Worker] = []
 
-    # No memory maps: chains are small beside what is computed from them, and files would outlive a killed run.
-    run = joblib.Parallel(workers, backend="loky", return_as="generator_unordered", max_nbytes=None)
-    me = os.getpid()
-    tasks = (joblib.delayed(_attempt)(me, question, number, pair) for number, pair in enumerate(pairs))
-    results: Any = None
+    def give(worker: Worker, at_most: int) -> None:
+        """Fill the hands of a worker, as long as there are pairs."""
+        while len(worker.sent) < at_most:
+            number, pair = next(waiting, (0, None))
+            if pair is None:
+                return
+            if not question.cost_is_known:
+                with naming(pair.i, pair.j):
+                    pair = pair._replace(problem=pair.asked(question))
+            worker.send(number, pair)
+
     try:
-        with _without_ctrl_c():
-            results = run(tasks)
-        for outcome in results:
-            if outcome.failure:
-                pair = pairs[outcome.number]
-                raise _failed(pair.i, pair.j, outcome.failure)
-            if outcome.numbers is None:
-                raise KeyboardInterrupt
+        _start(team, question, workers, arrived)
+        for worker in team:
+            give(worker, 1)
+        while any(worker.sent for worker in team):
+            worker, outcome = _next(arrived)
+            if outcome is None:
+                if worker.sent:
+                    raise worker.lost()
+                continue
+            worker.sent.pop(0)
+            give(worker, AHEAD if outcome.seconds < SHORT_SECONDS else 1)
             yield outcome
-    except BrokenExecutor:
-        raise PairFailed(
-            "a worker process was ended from outside, perhaps because memory ran out; use fewer n_jobs", None
-        ) from None
     finally:
-        if results is not None:
-            with suppress(_Abandoned):
-                results.throw(_Abandoned)  # joblib then kills its workers; close() would do that with a warning
+        with without_ctrl_c():
+            for worker in team:
+                worker.end()
 
 
-class _Abandoned(Exception):
-    """Nobody waits for the results any more."""
-
-
-def _attempt(parent: int, question: Question, number: int, pair: Pair) -> Outcome:
-    """One pair, in a worker."""
-    _end_with(parent)
-    began = time.perf_counter()
+def _start(
+    team: list[Worker], question: Question, workers: int, arrived: SimpleQueue[tuple[Worker, Outcome | None]]
+) -> None:
+    sent = portable(question if question.cost_is_known else replace(question, cost=None), "the question")
     try:
-        with one_thread():  # workers together use as many cores as there are of them
-            numbers = question.answered(pair.asked(question))
-    except KeyboardInterrupt:
-        return Outcome(number, time.perf_counter() - began, None)
-    except Exception as error:
-        return Outcome(number, time.perf_counter() - began, None, f"{type(error).__name__}: {error}")
-    return Outcome(number, time.perf_counter() - began, numbers)
+        with without_ctrl_c():
+            for _ in range(workers):
+                team.append(Worker(sent, arrived))
+    except (OSError, RuntimeError) as error:
+        raise PairFailed(f"no worker process can be started: {error}; use fewer n_jobs", None) from error
 
 
-@lru_cache(maxsize=1)
-def _end_with(parent: int) -> None:
-    """Let this worker end when its parent is gone: after kill -9 it would wait for work for minutes."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(WATCH_SECONDS)
-        os._exit(1)
-
-    if os.name == "posix":  # elsewhere orphans keep the number of their parent, or have that of a launcher
-        threading.Thread(target=watch, name="bisimetric-watch", daemon=True).start()
-
-
-@contextmanager
-def _without_ctrl_c() -> Iterator[None]:
-    """What is started here does not see Ctrl-C, which else ends workers with a traceback; this process ends them."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # a worker's start would start this, which lets signals through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _failed(i: int, j: int, cause: str) -> PairFailed:
-    return PairFailed(f"pair ({i}, {j}): {cause}", (i, j))
+def _next(arrived: SimpleQueue[tuple[Worker, Outcome | None]]) -> tuple[Worker, Outcome | None]:
+    """What arrives next; Ctrl-C ends the waiting on all systems."""
+    while True:
+        with suppress(Empty):
+            return arrived.get(timeout=POLL_SECONDS)

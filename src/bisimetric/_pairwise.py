@@ -8,10 +8,8 @@ so that workers finish together, and every finished one can be kept in a folder,
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
@@ -21,48 +19,23 @@ from bisimetric._bellman import Bellman
 from bisimetric._chain import MarkovChain
 from bisimetric._convert import as_chain
 from bisimetric._cost import Cost, label_mismatch
+from bisimetric._distances import Distances
 from bisimetric._errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
 from bisimetric._options import flag, function_or_none
-from bisimetric._pair_plan import Plan, Task, is_known
+from bisimetric._pair_outcome import Outcome, Pair, naming
+from bisimetric._pair_plan import Plan, Task
 from bisimetric._pair_question import Question
-from bisimetric._pair_runs import Outcome, Pair, checked_n_jobs, naming, outcomes, worker_count
+from bisimetric._pair_runs import checked_n_jobs, outcomes, worker_count
+from bisimetric._pair_worker import check_portable
 from bisimetric._problem import checked_discount
 from bisimetric._solve import checked_tol
-from bisimetric._stochastic import Floats, frozen
+from bisimetric._stochastic import frozen
 from bisimetric.io._pair_store import Numbers, PairStore
 from bisimetric.solvers import PolicyIteration, Solver
 
-BYTES_PER_ENTRY = 24  # of a table: three doubles
-BYTES_PER_PAIR = 800  # to be solved: its places, its key, its numbers on the way
+BYTES_PER_ENTRY = 32  # of a table: three doubles and a status
+BYTES_PER_PAIR = 1000  # to be solved: its places, its key, its record, its numbers on the way
 BYTES_PER_WORKER = 150 * 2**20  # a process with the kernels loaded
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Distances:
-    """Distances between the starts of N and M chains, each inside a certified interval; immutable.
-
-    It serves as an array, which is `value`.
-    """
-
-    value: Floats  # [N, M], inside the interval and never negative
-    lower: Floats  # [N, M]
-    upper: Floats  # [N, M]
-
-    @property
-    def gap(self) -> float:
-        """max(upper - lower)."""
-        return float((self.upper - self.lower).max())
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        array = self.value if dtype is None else self.value.astype(dtype, copy=False)
-        return array.copy() if copy and array is self.value else array
-
-    def __repr__(self) -> str:
-        n, m = self.value.shape
-        return f"Distances({n} x {m} chains, up to {self.value.max():.6g}, gap {self.gap:.1e})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 class PairDone(NamedTuple):
@@ -88,19 +61,57 @@ def pairwise(
     store: object = None,
     on_pair: Callable[[PairDone], None] | None = None,
 ) -> Distances:
-    """The certified distances between the starts of all chains, or of `chains` and `others`.
+    """Compute the certified distances between the starts of all chains, or of `chains` and `others`.
 
-    Chains are anything that `as_chain` takes, with a start. An array as `cost` serves for every pair, so all chains of
-    one list must have as many states; a function of two chains has no such limit, and is called in this process, for
-    every entry of the table, before the first solve. Equal pairs are solved once. Every pair is solved in an order that
-    depends on the content of its two chains only, so no bit depends on the order of a list; estimates of approximate
-    solvers are those for that order. `n_jobs` is the number of processes, -1 for one on every core; the numbers do not
-    depend on it. `store` is a folder that keeps every finished pair: the same call after an interrupt, a crash or
-    kill -9 goes on from there, with the same result, and calls with other chains or in another order take from it
-    what they share; other sources of this package, or versions of numpy, scipy or numba, start afresh. `on_pair` is
-    called after every pair that was solved, not for those found in the store. Ctrl-C raises `PairwiseInterrupted`, a
-    pair without an answer `PairFailed`.
+    Equal pairs are solved once. Every pair is solved in an order that depends on the content of its two chains only,
+    so no bit depends on the order of a list; estimates of approximate solvers are those for that order.
 
+    Parameters
+    ----------
+    chains, others : lists of N and M chains
+        Anything that `as_chain` takes, with a start. Without `others`, `chains` are compared with one another.
+    discount : float in [0, 1)
+    cost : array, function or None
+        An array [n, m] serves for every pair, so all chains of one list must have as many states. A function of two
+        chains has no such limit; it is called in this process, for every entry of the table, before the first solve,
+        and once more for those whose costs take too much memory to be kept. None is the gap between rewards.
+    normalised : bool
+        Multiply the cost by 1 - γ.
+    solver : solver object
+    tol : float or None
+        The relative gap of every pair. A pair that misses a given one is an error; None is the solver's default, and
+        then `Distances.status` says which pairs missed it.
+    n_jobs : int
+        The number of processes, -1 for one on every core. The numbers do not depend on it. Solver and chains are sent
+        to the processes, which belong to this call alone and end with it.
+    store : path or None
+        A folder that keeps every finished pair: the same call after an interrupt, an error, a crash or kill -9 goes on
+        from there, with the same result, and calls with other chains or in another order take from it what they share.
+        Other sources of this package, or versions of numpy, scipy or numba, start afresh. What else is in the folder
+        is passed over. A folder that is removed during the run is made again, with all pairs finished by then.
+    on_pair : function of a `PairDone`, or None
+        Called after every pair that was solved, not for those found in the store.
+
+    Returns
+    -------
+    Distances
+        `value`, `lower`, `upper` and `status`, [N, N], or [N, M] with `others`.
+
+    Raises
+    ------
+    ToleranceNotReached
+        A pair missed the tolerance that was given: `error.pair` says which, `error.solution` is what it reached.
+    PairFailed
+        A pair has no answer, or its process was lost.
+    PairwiseInterrupted
+        Ctrl-C.
+    InvalidOption
+        Among others, with several processes: the solver or a chain cannot be pickled.
+    FileFormatError
+        The store cannot be read or written, or is something else.
+
+    Examples
+    --------
     >>> import bisimetric as bm
     >>> distances = bm.pairwise(["four-rooms:p0", "four-rooms:p1", "four-rooms:p2"], discount=0.95)
     >>> distances.value.round(4)
@@ -108,22 +119,35 @@ def pairwise(
            [0.4356, 0.    , 0.5146],
            [0.5326, 0.5146, 0.    ]])
     """
-    question = Question(checked_discount(discount), cost, flag(normalised, "normalised"), solver, tol)
-    checked_tol(tol, solver)
-    processes = checked_n_jobs(n_jobs)
-    function_or_none(on_pair, "on_pair")
-    sources = _checked_chains(chains, "chains", cost)
-    targets = sources if others is None else _checked_chains(others, "others", cost)
-    if cost is not None and not callable(cost):
-        _check_sizes(question, sources, targets, folded=others is None)
-    count = len(sources) * len(targets)
-    _memory.require(
-        BYTES_PER_ENTRY * count + BYTES_PER_PAIR * (count if others is not None else count // 2),
-        f"a table of {len(sources)} x {len(targets)} chains",
-        "compare fewer at a time; a store shares what they have in common",
-    )
-    kept = None if store is None else PairStore(store)
+    with _interrupts_counted():
+        question = Question(checked_discount(discount), cost, flag(normalised, "normalised"), solver, tol)
+        checked_tol(tol, solver)
+        processes = checked_n_jobs(n_jobs)
+        function_or_none(on_pair, "on_pair")
+        sources = _checked_chains(chains, "chains", question)
+        targets = sources if others is None else _checked_chains(others, "others", question)
+        if cost is not None and not callable(cost):
+            _check_sizes(question, sources, targets, folded=others is None)
+        count = len(sources) * len(targets)
+        _memory.require(
+            BYTES_PER_ENTRY * count + BYTES_PER_PAIR * (count if others is not None else count // 2),
+            f"a table of {len(sources)} x {len(targets)} chains",
+            "compare fewer at a time; a store shares what they have in common",
+        )
+        if worker_count(processes, count) > 1:
+            check_portable(question, sources, "chains")
+            check_portable(question, targets, "others")
+        kept = None if store is None else PairStore(store)
     return _Run(question, kept, on_pair).table(sources, targets, folded=others is None, n_jobs=processes)
+
+
+@contextmanager
+def _interrupts_counted() -> Iterator[None]:
+    """Ctrl-C before the first pair says so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise PairwiseInterrupted("interrupted before the first pair", 0, 0) from None
 
 
 class _Run:
@@ -147,7 +171,7 @@ class _Run:
             self._tasks = plan.tasks
             self._look_up()
             self._compute([k for k in range(len(self._tasks)) if k not in self._numbers], n_jobs)
-            return Distances(*map(frozen, plan.table([self._numbers[k] for k in range(len(self._tasks))])))
+            return Distances(*map(frozen, plan.tables([self._numbers[k] for k in range(len(self._tasks))])))
         except KeyboardInterrupt:
             raise self._interrupted() from None
         finally:
@@ -161,6 +185,8 @@ class _Run:
             self._numbers = {k: found[key] for k, key in enumerate(self._keys) if key in found}
 
     def _compute(self, missing: Sequence[int], n_jobs: int) -> None:
+        if self._store is not None and missing:
+            self._store.check_writable()
         pairs = [self._tasks[k].pair for k in missing]
         workers = worker_count(n_jobs, len(pairs))
         if workers > 1:
@@ -195,7 +221,7 @@ def _check_memory(question: Question, heaviest: Pair, workers: int) -> None:
     _memory.require(needed, f"solving {workers} pairs of chains at once", "use fewer n_jobs")
 
 
-def _checked_chains(given: Iterable[Any], name: str, cost: npt.ArrayLike | Cost | None) -> list[MarkovChain]:
+def _checked_chains(given: Iterable[Any], name: str, question: Question) -> list[MarkovChain]:
     if isinstance(given, (str, bytes, MarkovChain)) or not isinstance(given, Iterable):
         raise InvalidOption(f"{name} is a {type(given).__name__}, expected a list of chains")
     chains = []
@@ -204,17 +230,17 @@ def _checked_chains(given: Iterable[Any], name: str, cost: npt.ArrayLike | Cost 
             chains.append(as_chain(item))
         except BisimetricError as error:
             raise type(error)(f"{name}[{k}]: {error}") from None
-        _check_chain(chains[-1], f"{name}[{k}]", cost)
+        _check_chain(chains[-1], f"{name}[{k}]", question)
     if not chains:
         raise InvalidOption(f"{name} is empty, expected at least one chain")
     return chains
 
 
-def _check_chain(chain: MarkovChain, place: str, cost: npt.ArrayLike | Cost | None) -> None:
+def _check_chain(chain: MarkovChain, place: str, question: Question) -> None:
     if chain.start is None:
         raise MissingStart(f"{place} has no start, between which distances are; chain.with_start(state) gives it one")
-    needed = "labels" if cost is label_mismatch else "reward"
-    if is_known(cost) and getattr(chain, needed) is None:
+    needed = "labels" if question.cost is label_mismatch else "reward"
+    if question.cost_is_known and getattr(chain, needed) is None:
         raise InvalidProblem(f"{place} has no {needed}; give it {needed}=, or choose another cost")
 
 

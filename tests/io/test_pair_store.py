@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bisimetric import Status
 from bisimetric.errors import FileFormatError, InvalidOption
 from bisimetric.io import _pair_store
 from bisimetric.io._pair_store import RECORD_BYTES, Numbers, PairStore
 
 KEYS = [bytes([k]) * 32 for k in range(5)]
-NUMBERS = [Numbers(k + 0.5, float(k), k + 1.0) for k in range(5)]
+NUMBERS = [Numbers(k + 0.5, float(k), k + 1.0, status) for k, status in zip(range(5), Status, strict=False)]
 
 
 def kept(folder, count=5):
@@ -121,7 +123,7 @@ def test_any_bytes_are_no_record(tmp_path_factory, data):
 def test_impossible_numbers_are_passed_over(tmp_path, numbers):
     """Even with a right checksum."""
     store = PairStore(tmp_path)
-    store.keep(KEYS[0], Numbers(*numbers))
+    store.keep(KEYS[0], Numbers(*numbers, Status.SOLVED))
     store.keep(KEYS[1], NUMBERS[1])
     store.close()
     assert found(tmp_path) == {KEYS[1]: NUMBERS[1]}
@@ -150,16 +152,99 @@ def test_other_files_beside_journals_do_no_harm(tmp_path):
     assert len(found(tmp_path)) == 5
 
 
-def test_journals_that_are_no_files_or_too_large_are_refused(tmp_path, monkeypatch):
-    """A pipe would block, and a giant file would take hours."""
+def test_an_unknown_status_is_passed_over(tmp_path, monkeypatch):
+    """Of a version with more of them, whatever its key."""
+    kept(tmp_path)
+    monkeypatch.setattr(_pair_store, "STATUSES", _pair_store.STATUSES[:3])
+    assert found(tmp_path) == dict(zip(KEYS[:3], NUMBERS[:3], strict=True))
+
+
+def test_what_is_no_journal_is_passed_over(tmp_path):
+    """A folder, a pipe, links to nowhere, to themselves and to a device, a giant file, one of anything."""
+    kept(tmp_path)
+    (tmp_path / "a.pairs").mkdir()
+    os.mkfifo(tmp_path / "b.pairs")
+    (tmp_path / "c.pairs").symlink_to("nowhere")
+    (tmp_path / "d.pairs").symlink_to("d.pairs")
+    (tmp_path / "e.pairs").symlink_to("/dev/zero")
+    with open(tmp_path / "f.pairs", "wb") as giant:
+        giant.truncate(_pair_store.SIZE_LIMIT + 1)
+    (tmp_path / "g.pairs").write_bytes(bytes(range(256)) * 99)
+    (tmp_path / "\udcff\n.pairs").write_bytes(b"x")
+    assert found(tmp_path) == dict(zip(KEYS, NUMBERS, strict=True))
+
+
+def test_a_journal_that_cannot_be_read_is_passed_over(tmp_path, monkeypatch):
+    """Somebody else's, or on a bad disk, or gone since the folder was listed; permissions do not bind root."""
     journal = kept(tmp_path)
-    monkeypatch.setattr(_pair_store, "SIZE_LIMIT", 100)
-    with pytest.raises(FileFormatError, match="at most 100 bytes; move it away"):
-        found(tmp_path)
-    journal.unlink()
-    os.mkfifo(tmp_path / "x.pairs")
-    with pytest.raises(FileFormatError, match="is no journal"):
-        found(tmp_path)
+    for name, error in (("0.pairs", PermissionError()), ("1.pairs", OSError(5, "I/O")), ("2.pairs", None)):
+        shutil.copy(journal, tmp_path / name)
+        records = _pair_store._records
+
+        def broken(path, name=name, error=error, records=records):
+            for record in records(path):
+                if path.name == name:
+                    raise error or FileNotFoundError()
+                yield record
+
+        monkeypatch.setattr(_pair_store, "_records", broken)
+    assert found(tmp_path) == dict(zip(KEYS, NUMBERS, strict=True))
+
+
+@pytest.mark.parametrize("change", ["removed", "emptied", "moved", "replaced"])
+def test_a_folder_that_goes_away_is_made_again(tmp_path, monkeypatch, change):
+    """With all that the run found in it or wrote, at the latest when the run ends."""
+    folder = tmp_path / "store"
+    kept(folder, 2)
+    store = PairStore(folder)
+    store.found(KEYS)
+    store.keep(KEYS[2], NUMBERS[2])
+    if change == "emptied":
+        for path in folder.iterdir():
+            path.unlink()
+    elif change == "moved":
+        folder.rename(tmp_path / "elsewhere")
+    else:
+        shutil.rmtree(folder)
+    if change == "replaced":
+        folder.mkdir()
+    store.keep(KEYS[3], NUMBERS[3])
+    monkeypatch.chdir("/")
+    store.close()
+    assert found(folder) == dict(zip(KEYS[:4], NUMBERS[:4], strict=True))
+
+
+def test_a_folder_that_goes_away_is_noticed_during_the_run(tmp_path, monkeypatch):
+    """With the next record that is forced to the disk; then a killed run has kept it."""
+    monkeypatch.setattr(_pair_store, "SYNC_SECONDS", 0.0)
+    store = PairStore(tmp_path / "store")
+    store.keep(KEYS[0], NUMBERS[0])
+    shutil.rmtree(tmp_path / "store")
+    store.keep(KEYS[1], NUMBERS[1])
+    assert found(tmp_path / "store") == dict(zip(KEYS[:2], NUMBERS[:2], strict=True))
+    store.close()
+
+
+def test_a_folder_that_cannot_be_made_again_is_said(tmp_path):
+    """Something else is in its place; the journal is closed all the same."""
+    folder = tmp_path / "store"
+    store = PairStore(folder)
+    store.keep(KEYS[0], NUMBERS[0])
+    shutil.rmtree(folder)
+    folder.write_text("x")
+    with pytest.raises(FileFormatError, match="store: was removed during the run, and cannot be made again: "):
+        store.close()
+    store.close()
+
+
+def test_the_working_directory_may_change(tmp_path, monkeypatch):
+    """A store by a relative path stays where it was when the run began."""
+    monkeypatch.chdir(tmp_path)
+    store = PairStore("store")
+    monkeypatch.chdir("/")
+    store.keep(KEYS[0], NUMBERS[0])
+    store.close()
+    assert found(tmp_path / "store") == {KEYS[0]: NUMBERS[0]}
 
 
 def test_a_full_disk_is_said(tmp_path, monkeypatch):
