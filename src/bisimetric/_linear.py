@@ -23,6 +23,7 @@ from bisimetric._krylov import SLACK, Operator, Solved
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 
 ROUNDING = 32 * UNIT_ROUNDOFF  # residual, relative to the solution, that may be rounding
+MANY_PRODUCTS = 200  # without factors: the next system gets some
 FEW_PRODUCTS = 30  # with the factors of an earlier system
 GMRES_RESTART, GMRES_CYCLES = 40, 50
 
@@ -38,6 +39,7 @@ class Ladder:
 
     def __init__(self) -> None:
         self._factors: _direct.Factors | None = None
+        self._can_factorise = True
 
     def solve(
         self, first: Callable[[], Solved], matrix: Matrix, apply: Operator, b: Floats, discount: float, target: float
@@ -45,17 +47,25 @@ class Ladder:
         """(I - γΠ) x = b by the `first` method if it succeeds, else by the others; the best result if none does."""
         best = first() if self._factors is None else self._with_factors(self._factors, apply, b, target)
         if best.residual <= max(SLACK * target, ROUNDING * float(np.abs(best.x).max())):
+            if self._factors is None and self._can_factorise and best.products > MANY_PRODUCTS:
+                self._factorise(matrix, discount)
             return best
-        self._factors = None  # room for the next ones
-        stored = matrix()
-        if stored is None:
+        factors = self._factorise(matrix, discount)
+        if factors is None:
             found = _gmres(apply, b, best, target)
         else:
-            factors = _direct.Factors(stored, discount)
             x, residual = factors.solve(b, target)
             found = Solved(x, residual, best.products)
-            self._factors = factors if factors.exact else None
         return found if found.residual < best.residual else best
+
+    def _factorise(self, matrix: Matrix, discount: float) -> _direct.Factors | None:
+        """Factors of this system, kept for the next ones if they are exact."""
+        self._factors = None  # room for the new ones
+        stored = matrix()
+        factors = None if stored is None else _direct.Factors(stored, discount)
+        self._can_factorise = factors is not None and factors.exact
+        self._factors = factors if self._can_factorise else None
+        return factors
 
     def _with_factors(self, factors: _direct.Factors, apply: Operator, b: Floats, target: float) -> Solved:
         """BiCGSTAB for A M⁻¹ u = b, x = M⁻¹ u, with the factors of an earlier A as M."""

@@ -2,7 +2,8 @@
 
 Let T V = c + γ·(mean of V under laws with given marginals), or any choice (min, max) among such numbers; R = T V - V.
 A computed sum of k products errs by at most k·u times the sum of the absolute values. A row that moved by δ in
-1-norm moves a mean of V by at most δ/2·span V. The errors of one application are carried on forever: 1/(1-γ).
+1-norm moves a mean of V by at most δ/2·span V. The errors of one application are carried on forever: 1/(1-γ). Those
+of the few operations that make bounds of it are not.
 
 A cost is what the user gave, or it was computed from rewards and a discount and so is rounded itself. Its relative
 error is known (`Problem.cost_error`); `cost_below` and `cost_above` are what the true cost is between. Where underflow
@@ -17,7 +18,8 @@ import numpy as np
 
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 
-OPERATIONS_AROUND = 12  # roundings besides those of the longest sum: scaling, γ, c
+OPERATIONS_AROUND = 5  # roundings of one application besides those of its longest sum: γ, c, V, a potential, and these
+OPERATIONS_AFTER = 8  # roundings in the bounds made from it, which nothing carries on
 SUBNORMAL_BELOW = 2.0**-1000  # costs this small may round when scaled back
 AT_ONCE = 2**14  # bounds, which then need no further memory to speak of
 
@@ -27,7 +29,7 @@ class Errors(NamedTuple):
 
     terms: float  # of the longest sum
     rows: float  # half the 1-norm between the joint marginals given and those stored, at worst
-    potential: float = 0.0  # the largest that a lower bound was computed from
+    potential: float = 0.0  # the largest |f| + |g| that a lower bound was computed from
     marginal: float = 0.0  # 1-norm by which a coupling misses its marginals
     cost: float = 0.0  # by which the largest cost may be off
 
@@ -39,13 +41,14 @@ def widening(
     largest = float(np.abs(value).max())
     unit = (errors.terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF
     residual = max(abs(residuals[0]), abs(residuals[1]))
-    below = unit * (largest_cost + discount * (largest + 2 * errors.potential) + residual)
+    below = unit * (largest_cost + discount * max(largest, errors.potential) + residual)
     above = unit * (largest_cost + discount * largest + residual)
     reach = 2 * residual / (1.0 - discount)  # the true distances are this close to `value`
     moved = errors.rows * (float(value.max() - value.min()) + reach)
     below += errors.cost + discount * moved
     above += errors.cost + discount * (moved + errors.marginal * (largest + reach))  # a coupling may also lack mass
-    return below / (1.0 - discount), above / (1.0 - discount)
+    last = OPERATIONS_AFTER * UNIT_ROUNDOFF * (largest_cost + largest + reach)
+    return below / (1.0 - discount) + last, above / (1.0 - discount) + last
 
 
 def cost_below(cost: Floats, error: float) -> Floats:

@@ -24,11 +24,12 @@ from bisimetric._game_solution import MDPSolution
 from bisimetric._options import as_float, is_positive, shown, whole
 from bisimetric._problem import Problem
 from bisimetric._solution import Solution, Status, Step
-from bisimetric._stochastic import Floats
+from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 from bisimetric._task import AnyAnswer, ChainTask, GameTask, Task
 from bisimetric.solvers import GameIteration, Iterate, PolicyIteration, Solver
-from bisimetric.solvers.base import NOISE, PROGRESS
+from bisimetric.solvers.base import NOISE, NOTHING, PROGRESS
 
+SOLVERS_NOISE = 128 * UNIT_ROUNDOFF  # as NOISE: what a solver's own tolerances let be, and the checker does not have
 REMEDIES = {  # for a missed tolerance
     Status.STEP_LIMIT: "raise max_steps",
     Status.STALLED: "raise tol",
@@ -149,8 +150,9 @@ class _Run(Generic[AnyAnswer]):
                 return Status.SOLVED
             if iterate.finished:
                 return Status.COMPLETED
-            best, idle = (iterate.gap, 0) if iterate.gap < PROGRESS * best else (best, idle + 1)
-            if idle >= patience and patience and self._is_rounding(iterate):
+            progress = iterate.gap < PROGRESS * best and not self._is_rounding(iterate, NOTHING)
+            best, idle = (iterate.gap, 0) if progress else (best, idle + 1)
+            if idle >= patience and patience and self._is_rounding(iterate, NOISE):
                 return Status.STALLED
             if len(self._history) >= self._options.max_steps:
                 return Status.STEP_LIMIT
@@ -198,15 +200,16 @@ class _Run(Generic[AnyAnswer]):
         self._iterate, self._certificate = iterate, certificate
         return iterate
 
-    def _is_rounding(self, iterate: Iterate) -> bool:
-        """Whether the gap is no larger than rounding may make it."""
+    def _is_rounding(self, iterate: Iterate, noise: float) -> bool:
+        """Whether the gap is no larger than a residual of this span, relative to the largest value, makes it."""
         discount: float = self._task.bellman.discount
-        return iterate.gap * (1.0 - discount) <= NOISE * discount * iterate.largest
+        return iterate.gap * (1.0 - discount) <= noise * discount * iterate.largest
 
     def _is_solved(self, iterate: Iterate) -> bool:
-        """Whether the checker finds the gap within the tolerance; it is asked when the solver thinks so."""
+        """Whether the checker finds the gap within the tolerance; asked when the solver believes it or sees noise."""
         tol = self._options.tol
-        if self._certificate is None and iterate.gap <= tol * iterate.largest:
+        likely = iterate.gap <= tol * iterate.largest or self._is_rounding(iterate, SOLVERS_NOISE)
+        if self._certificate is None and likely:
             self._certificate = self._task.check(iterate)
         return self._certificate is not None and self._certificate.relative_gap <= tol
 

@@ -72,10 +72,12 @@ def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lo
 
         g_at = start[pair]
         dual = 0.0
+        largest_f = 0.0
+        largest_g = 0.0
         for j in range(sy):
             g = potential[Index(g_at + j)]
             dual += g * q_mass[Index(y_at + j)]
-            largest = max(largest, abs(g))
+            largest_g = max(largest_g, abs(g))
             if not abs(g) < np.inf:
                 invalid += 1
         for i in range(sx):
@@ -84,7 +86,8 @@ def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lo
             for j in range(sy):
                 f = min(f, value[state, Index(q_to[Index(y_at + j)])] - potential[Index(g_at + j)])
             dual += f * p_mass[Index(x_at + i)]
-            largest = max(largest, abs(f))
+            largest_f = max(largest_f, abs(f))
+        largest = max(largest, largest_f + largest_g)
         above = scaled + discount * expected
         below = scaled + discount * dual
         upper[pair] = above

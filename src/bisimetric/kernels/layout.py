@@ -88,7 +88,7 @@ class Report(NamedTuple):
     lowest: float  # L - V
     highest: float  # U - V
     marginal_error: float  # of a coupling, 1-norm
-    potential: float  # largest absolute value
+    potential: float  # max |f| + max |g| of a pair
     terms: int  # of a sum
     invalid: int  # cells and potentials
 

@@ -11,6 +11,7 @@ from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 
 PATIENCE = 12  # steps without progress before a solve has stalled, for solvers that converge fast
 NOISE = 1024 * UNIT_ROUNDOFF  # span of a residual, relative to the largest value, that may be rounding
+NOTHING = UNIT_ROUNDOFF  # the same, and smaller than any real one: less is no progress
 PROGRESS = 0.9  # of the best gap: anything less is progress
 
 
