@@ -269,10 +269,8 @@ class Bellman:
             if multiplications > _krylov.ONE_CALL:
                 return _krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
             system = self.discount, self.stop, *rows, np.empty((n, 2))
-            cycle = kernels.krylov.cycle_independent
-            return _krylov.with_restarts(
-                lambda x, goal, left: cycle(system, cost, x, goal, left), cost.copy(), accuracy
-            )
+            x = cost.copy()
+            return _krylov.Solved(x, *kernels.krylov.independent(system, cost, x, accuracy, _krylov.MAX_PRODUCTS))
 
         if surely:
             solved = Ladder().solve(first, self._independent_matrix, apply, cost, self.discount, accuracy)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bisimetric._bellman import Bellman
 
 MANY_PRODUCTS = 16  # in one evaluation: more of them suggest slow modes
-WORTH_MODES = 10**6  # multiplications that making the preconditioner takes, about
+WORTH_MODES = 4 * 10**6  # multiplications that making the preconditioner takes, about
 
 
 class Evaluation:
@@ -76,10 +76,7 @@ class Evaluation:
         if trees.code.size > _krylov.ONE_CALL:
             return _krylov.bicgstab(apply, residual, guess, rows=n, target=target, budget=budget)
         system = bellman.discount, bellman.source, bellman.target, bellman.listed, trees, np.empty((n, 2))
-        cycle = kernels.krylov.cycle_on_trees
-        return _krylov.with_restarts(
-            lambda x, goal, left: cycle(system, residual, x, goal, left), guess, target, budget
-        )
+        return Solved(guess, *kernels.krylov.on_trees(system, residual, guess, target, budget))
 
     def _in_one_call(self, cells: int) -> bool:
         n, m = self._bellman.shape
@@ -98,10 +95,8 @@ class Evaluation:
                 tree_system, scaled, *modes.inverses, modes.coarse, modes.quickness, modes.modes, modes.work,
                 np.empty((n, 2)),
             )  # fmt: skip
-            cycle = kernels.krylov.cycle_preconditioned
-            solved = _krylov.with_restarts(
-                lambda x, goal, left: cycle(system, residual, x, goal, left), residual.copy(), target
-            )
+            u = residual.copy()
+            solved = Solved(u, *kernels.krylov.preconditioned(system, residual, u, target, _krylov.MAX_PRODUCTS))
         else:
             solved = _krylov.bicgstab(
                 lambda vector, out, other: apply(modes(vector, scaled), out, other),

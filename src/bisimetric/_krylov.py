@@ -18,7 +18,6 @@ from bisimetric._parallel import for_even_split
 from bisimetric._stochastic import Floats
 
 MAX_PRODUCTS = 800  # matrix products in one solve; beyond, a new sweep is worth more
-MAX_RESTARTS = 5
 SLACK = 1.25  # factor by which the true residual may miss its target
 ONE_CALL = 2**19  # multiplications in a product up to which a solve is one call: Ctrl-C waits half a second at most
 
@@ -78,29 +77,7 @@ def bicgstab(
         for_even_split(lambda i, j: steps.step_full(i, j, x, p, r, t, shadow, alpha, omega, sums), rows, cost=x.size)
         return float(np.add.reduce(sums[:, 0])), float(np.maximum.reduce(sums[:, 1]))
 
-    cycle = kernels.krylov.cycle_over(lambda _, vector, out, other: apply(vector, out, other), direction, half, full)
-    return with_restarts(lambda x, goal, left: cycle(None, b, x, goal, left), guess, target, budget)
-
-
-def with_restarts(
-    cycle: Callable[[Floats, float, int], tuple[float, int, bool]],
-    guess: Floats,
-    target: float,
-    budget: int = MAX_PRODUCTS,
-) -> Solved:
-    """Cycles from `guess` (overwritten) until the true residual is within `target`, up to SLACK.
-
-    A cycle keeps its residual by recursion, which drifts away from the true one. The next cycle begins by computing
-    that: where it agrees the solve is over, else it goes on from there.
-    """
-    products, goal = 0, target
-    for _ in range(MAX_RESTARTS):
-        residual, used, _ = cycle(guess, goal, budget - products)
-        products += used
-        if used == 1:  # the residual is the true one, and small enough or not a number
-            return Solved(guess, residual, products)
-        if products >= budget or not residual < np.inf:
-            break
-        goal = SLACK * target
-    residual, used, _ = cycle(guess, np.inf, 1)
-    return Solved(guess, residual, products + used)
+    method = kernels.krylov.bicgstab_over(
+        lambda _, vector, out, other: apply(vector, out, other), direction, half, full
+    )
+    return Solved(guess, *method(None, b, guess, target, budget))
