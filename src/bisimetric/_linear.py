@@ -46,7 +46,7 @@ class Ladder:
     ) -> Solved:
         """(I - γΠ) x = b by the `first` method if it succeeds, else by the others; the best result if none does."""
         best = first() if self._factors is None else self._with_factors(self._factors, apply, b, target)
-        if best.residual <= max(SLACK * target, ROUNDING * float(np.abs(best.x).max())):
+        if best.residual < np.inf and best.residual <= max(SLACK * target, ROUNDING * float(np.abs(best.x).max())):
             if self._factors is None and self._can_factorise and best.products > MANY_PRODUCTS:
                 self._factorise(matrix, discount)
             return best

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric._bellman import Bellman
 from bisimetric.bisimulation import mico as module
 from bisimetric.errors import InvalidProblem, SolverFailed
 from tests import reference, strategies
@@ -49,7 +48,7 @@ def test_what_the_linear_solver_missed_is_refused(monkeypatch):
     """The bounds do not depend on it: no answer is better than a useless one."""
     chain = bm.environments.four_rooms("p1")
     monkeypatch.setattr(module.Bellman, "independent_value", lambda self, accuracy, surely: self.scaled_cost())
-    with pytest.raises(SolverFailed, match="known only to .*; choose a smaller discount"):
+    with pytest.raises(SolverFailed, match="choose a smaller discount"):
         bm.mico(chain, discount=0.99)
 
 
@@ -64,7 +63,7 @@ def test_cycles(p, q, discount):
     gaps = np.abs((k % p == 0) * 1.0 - (k % q == 0))
     truth = (1 - discount) * (gaps * discount**k).sum() / (1 - discount**period)
     assert found.relative_gap <= 1e-9
-    assert found.value[0, 0] == pytest.approx(truth, rel=1e-9)
+    assert found.value[0, 0] == pytest.approx(truth, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
