@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
+from bisimetric.errors import SolverFailed
 from tests import strategies
 
 
@@ -98,3 +99,12 @@ def test_names_are_inert(evil):
     assert all(line.isprintable() for line in repr(explanation).split("\n"))
     assert len(repr(explanation).split("\n")) == 3
     assert explanation._repr_html_().isprintable()
+
+
+def test_parts_that_do_not_add_up_are_refused(monkeypatch):
+    """A wrong occupancy cannot become an explanation."""
+    solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.9)
+    right = solution.coupling.occupancy()
+    monkeypatch.setattr(bm.Coupling, "occupancy", lambda self, start=None: 1.01 * right)
+    with pytest.raises(SolverFailed, match="the parts of the distance add up to"):
+        solution.explain()

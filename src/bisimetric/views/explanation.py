@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bisimetric._errors import InvalidOption
+from bisimetric._errors import InvalidOption, SolverFailed
 from bisimetric._text import printable
 
 if TYPE_CHECKING:
     from bisimetric._solution import Solution
 
+ROUNDING = 1e-12  # of a sum of parts, relative
 HEAD = ("source", "target", "occupancy", "cost", "amount", "share")
 
 
@@ -95,7 +96,7 @@ def explain(solution: Solution, k: int, start: object) -> Explanation:
     occupancy = solution.coupling.occupancy(start)
     amounts = occupancy * problem.cost / (1.0 - problem.discount)  # the cost of a normalised problem has the factor
     flat = amounts.ravel()
-    distance = float(flat.sum())
+    distance = _verified(solution, float(flat.sum()), start)
     top = np.argsort(-flat, kind="stable")[:k]
     top = top[flat[top] > 0]
     factor = 1.0 - problem.discount if problem.normalised else 1.0
@@ -112,6 +113,21 @@ def explain(solution: Solution, k: int, start: object) -> Explanation:
     )
     rest = float(np.delete(flat, top).sum())
     return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), problem.normalised)
+
+
+def _verified(solution: Solution, total: float, start: object) -> float:
+    """The sum of all parts, cut to the certified interval if rounding leads out of it; anything else is refused."""
+    law = solution.coupling.law(start)
+    low, high = (float((law * bound).sum(where=law > 0)) for bound in (solution.lower, solution.upper))
+    slack = ROUNDING * high
+    if not low - slack <= total <= high + slack:
+        raise SolverFailed(
+            f"the parts of the distance add up to {total:.10g}, which is not in [{low:.10g}, {high:.10g}]; "
+            "solve with a smaller tol or discount"
+        )
+    if start is None:  # the plan between the starts is best for the values, up to the gap also for their bounds
+        low, high = solution.interval
+    return min(max(total, low), high)
 
 
 def _divided(product: float, factor: float) -> float:
