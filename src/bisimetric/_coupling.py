@@ -27,7 +27,7 @@ from bisimetric.kernels.layout import Cells, Trees
 OCCUPANCY_TOL = 1e-14  # residual of an occupancy, relative to the largest entry of the right-hand side
 CELLS_AT_ONCE = 2**22  # of couplings that are read in one block
 SWEEPS = 60  # plain ones, before BiCGSTAB
-UNCERTAIN = 1e-9  # fail above this error of an occupancy, in the 1-norm
+UNCERTAIN = 1e-10  # fail above this error of an occupancy, in the 1-norm
 ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
 
 
@@ -163,14 +163,14 @@ class Coupling(Immutable):
     def occupancy(self, start: object = None) -> Floats:
         """Discounted share of time that the coupled chains spend at each pair, [n, m]; sums to 1 if nothing stops.
 
-        `start` is a pair of states or a joint law [n, m]; by default the chains' own starts. Errors add up to 1e-9 at
-        most, or to what rounding does close to discount 1 (7e-15/(1 - discount)); else SolverFailed is raised.
+        `start` is a pair of states or a joint law [n, m]; by default the chains' own starts. Errors add up to 1e-10
+        at most, or to what rounding does close to discount 1 (7e-15/(1 - discount)); else SolverFailed is raised.
         """
         n, m = self.problem.shape
         discount = self.problem.discount
         transposed = self.matrix().T.tocsr()
         b = (1.0 - discount) * self.law(start).ravel()
-        closed = self.problem.stop is None
+        closed = self.problem.stop is None or not self.problem.stop.any()
         return visits(transposed, b, discount, rows=n, closed=closed).reshape(n, m)
 
     def simulate(self, steps: int, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:
@@ -261,6 +261,11 @@ def refuse_unsolved(problem: Problem, pairs: tuple[int, int] | npt.NDArray[np.bo
         )
 
 
+def occupancy_error(discount: float) -> float:
+    """What the errors of an occupancy may add up to."""
+    return max(UNCERTAIN, ROUNDING / (1.0 - discount))
+
+
 def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool) -> Floats:
     """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form, `closed` says that Π loses no mass.
 
@@ -268,7 +273,7 @@ def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bo
     residual, in the 1-norm; where that is too large a factorisation solves the system.
     """
     mass = float(b.sum()) / (1.0 - discount)
-    certain = max(UNCERTAIN, ROUNDING / (1.0 - discount))
+    certain = occupancy_error(discount)
     apply = _krylov.of_matrix(transposed, discount)
     target = OCCUPANCY_TOL * float(b.max())
 

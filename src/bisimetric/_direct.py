@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg as dense_linalg
 from scipy import sparse
+from scipy.linalg import lapack
 from scipy.sparse import csgraph, linalg
 
 from bisimetric import _memory, kernels
@@ -120,8 +120,8 @@ def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
     """A factorisation, or None where it may not fit; `largest` is the size of the largest component."""
     size = system.shape[0]
     if size <= DENSE_UP_TO and system.nnz > DENSE_FROM * size * size:
-        factors = dense_linalg.lu_factor(system.toarray())
-        return lambda b, _: dense_linalg.lu_solve(factors, b)
+        lu, pivots, failed = lapack.dgetrf(system.toarray())
+        return None if failed else lambda b, _: lapack.dgetrs(lu, pivots, b)[0]
     if largest > FITS_ALWAYS and _bandwidth(system) > WIDEST:
         return None
     if not _memory.fits(16 * size * min(largest, FILL_PER_STATE)):

@@ -38,7 +38,7 @@ def test_means_and_what_they_add(modes):
     np.testing.assert_allclose(mean_x, v.mean(axis=1) - mean, atol=1e-15)
     np.testing.assert_allclose(mean_y, v.mean(axis=0) - mean, atol=1e-15)
     rest = v - mean - mean_x[:, None] - mean_y
-    expected = [[rest[CLUSTER_X == x][:, CLUSTER_Y == y].mean() for y in range(2)] for x in range(3)]
+    expected = [[rest[x == CLUSTER_X][:, y == CLUSTER_Y].mean() for y in range(2)] for x in range(3)]
     np.testing.assert_allclose(block, expected, atol=1e-15)
 
     coarse, added_x, added_y = random.random((6, 6)), random.random(N), random.random(M)

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bisimetric._coupling import occupancy_error
 from bisimetric._errors import InvalidOption, SolverFailed
 from bisimetric._text import printable
 
 if TYPE_CHECKING:
     from bisimetric._solution import Solution
 
-ROUNDING = 1e-12  # of a sum of parts, relative
+SMALLEST = 5e-324  # rounding of a part that is no normal number
 HEAD = ("source", "target", "occupancy", "cost", "amount", "share")
 
 
@@ -119,7 +120,9 @@ def _verified(solution: Solution, total: float, start: object) -> float:
     """The sum of all parts, cut to the certified interval if rounding leads out of it; anything else is refused."""
     law = solution.coupling.law(start)
     low, high = (float((law * bound).sum(where=law > 0)) for bound in (solution.lower, solution.upper))
-    slack = ROUNDING * high
+    problem = solution.problem
+    longest = 1.0 / (1.0 - problem.discount)
+    slack = occupancy_error(problem.discount) * float(problem.cost.max()) * longest + SMALLEST * law.size * longest
     if not low - slack <= total <= high + slack:
         raise SolverFailed(
             f"the parts of the distance add up to {total:.10g}, which is not in [{low:.10g}, {high:.10g}]; "
