@@ -194,7 +194,9 @@ def test_the_solver_is_not_taken_at_its_word(exact_solver):
     one = bm.MarkovChain([[1.0]])
     problem = bm.Problem(one, one, discount=0.9, cost=[[1.0]])
     solution = exact_solver.solve(problem, tol=1e-300, throw=False)
-    assert solution.history[-1].gap <= 1e-300 < solution.relative_gap
+    if exact_solver.name != "linear-program":  # which has the checker's own gap in its history
+        assert solution.history[-1].gap <= 1e-300
+    assert solution.relative_gap > 1e-300
     assert solution.status in (bm.Status.STALLED, bm.Status.STEP_LIMIT)
 
 

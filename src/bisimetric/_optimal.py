@@ -32,6 +32,7 @@ from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, frozen
 
 TOL = 1e-12  # of the gap, relative to the largest value: close to what rounding allows
 EVALUATION = 1e-9  # residual of an evaluation, relative to the residual it starts from
+SOLVED = 16 * UNIT_ROUNDOFF  # the same, relative to the solution, where that is less
 ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
 PATIENCE = 100  # rounds without progress; policies improve in every one, so that few are needed
 PROGRESS = 0.9  # of the best gap: anything less is progress
@@ -93,7 +94,7 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
         gap = onward * float(np.ptp(residual))
         best, idle = (gap, 0) if gap < PROGRESS * best else (best, idle + 1)
         largest = float(np.abs(swept).max())
-        if gap <= TOL * largest or np.ptp(residual) <= ROUNDING * largest:
+        if gap <= TOL * largest or (idle and np.ptp(residual) <= ROUNDING * largest):
             return value, policy, swept
         if idle > PATIENCE:
             raise SolverFailed(f"the optimal values are known only to {gap / largest:.1g}; choose a smaller discount")
@@ -106,7 +107,8 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
 def _evaluated(moves: sparse.csr_array, residual: Floats, start: Floats, gamma: float) -> Floats:
     """d with (I - γP) d = residual; the start, a step of value iteration, where that is not to be had."""
     largest = float(np.abs(residual).max())
-    solved = Ladder().solve_stored(moves, residual, start, gamma, EVALUATION * largest)
+    target = min(EVALUATION * largest, SOLVED * float(np.abs(start).max()))
+    solved = Ladder().solve_stored(moves, residual, start, gamma, target)
     return solved.x if solved.residual <= largest else start
 
 

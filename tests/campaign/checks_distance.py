@@ -191,13 +191,14 @@ def explain(case: Case) -> Iterator[Finding]:
     if not abs(total - found.distance) <= SLACK * abs(found.distance):
         yield Finding(f"explain: parts add up to {total!r}, not {found.distance!r}")
     given = case.problem.cost / (1.0 - case.discount) if case.normalised else case.problem.cost
+    tiny = 8 * 5e-324 / (1.0 - case.discount)  # rounding of numbers that are not normal
     for part in found.parts:
         cost = float(given[int(part.source), int(part.target)])
         amount = part.occupancy * cost if case.normalised else part.occupancy * cost / (1.0 - case.discount)
-        if not abs(part.cost - cost) <= SLACK * cost:
+        if not abs(part.cost - cost) <= SLACK * cost + tiny:
             yield Finding(f"explain: pair {part.source}, {part.target} is shown at cost {part.cost!r}, not {cost!r}")
             return
-        if not abs(part.amount - amount) <= SLACK * abs(amount):
+        if not abs(part.amount - amount) <= SLACK * abs(amount) + tiny / (1.0 - case.discount):
             yield Finding(f"explain: pair {part.source}, {part.target} has part {part.amount!r}, not {amount!r}")
             return
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric import _krylov
+from bisimetric import _krylov, _linear
 from bisimetric._game import Game
 from bisimetric._game_bellman import GameBellman
 from bisimetric.solvers import GameIteration
@@ -16,14 +16,13 @@ MDP = bm.environments.four_rooms_mdp(side=4, slip=0.1)
 
 @pytest.mark.parametrize("actions", ["same", "matched"])
 def test_solves_without_its_linear_solver(monkeypatch, actions):
-    """Where BiCGSTAB only ever makes things worse, value iteration on fixed couplings does it."""
+    """Where linear systems are not solved at all, value iteration on fixed couplings does it."""
     truth = bm.bisimulation_metric(MDP, discount=0.9, actions=actions)
-    usual = _krylov.bicgstab
 
-    def useless(apply, b, guess, *, rows, target):
-        return usual(apply, b, guess, rows=rows, target=target)._replace(residual=np.inf)
+    def useless(self, first, matrix, apply, b, discount, target):
+        return _krylov.Solved(b, np.inf, 1)
 
-    monkeypatch.setattr(_krylov, "bicgstab", useless)
+    monkeypatch.setattr(_linear.Ladder, "solve", useless)
     slow = bm.bisimulation_metric(MDP, discount=0.9, actions=actions)
     assert slow.status is bm.Status.SOLVED
     assert (slow.lower <= truth.upper).all()
@@ -43,3 +42,19 @@ def test_steps_settle(actions):
         iterate = after
     assert solver.step(bellman, iterate) is iterate
     np.testing.assert_allclose(iterate.estimate() / bellman.scale, truth.value, atol=1e-12)
+
+
+@pytest.mark.parametrize("discount", [0.999, 0.99999])
+def test_periodic_processes(discount):
+    """Two cycles in which nothing is to be decided: the metric of the chains, in a few steps."""
+    cycles = [np.roll(np.eye(n), 1, axis=1) for n in (13, 30)]
+    rewards = [np.arange(n) == 0 for n in (13, 30)]
+    game = bm.bisimulation_metric(
+        *(bm.MDP([rows], reward[:, None]) for rows, reward in zip(cycles, rewards, strict=True)), discount=discount
+    )
+    chains = bm.bisimulation_metric(
+        *(bm.MarkovChain(rows, reward=reward) for rows, reward in zip(cycles, rewards, strict=True)), discount=discount
+    )
+    assert game.status is bm.Status.SOLVED
+    assert len(game.history) < 20
+    np.testing.assert_allclose(game.value, chains.value, rtol=1e-8)
