@@ -197,5 +197,7 @@ def test_the_package_offers_what_it_lists():
     assert typed == set(bisimetric.__all__)
     assert set(bisimetric.__all__) <= set(dir(bisimetric))
     assert all(getattr(bisimetric, name) is not None for name in bisimetric.__all__)
+    folders = {name.split(".")[0] for name in SOURCES} - {""}
+    assert set(bisimetric.MODULES) == {name for name in folders if not name.startswith("_")}
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = bisimetric.nothing

@@ -14,9 +14,16 @@ if TYPE_CHECKING:
     from bisimetric._api import *  # noqa: F403
 
 
+MODULES = (
+    "bisimulation", "cli", "cost", "environments", "errors", "experiments", "io", "kernels", "plot", "solvers", "views",
+)  # fmt: skip
+
+
 # Everything loads when a name is first asked for. So `import bisimetric` takes no time and cannot fail, and the command
 # can say in its own words what is missing.
 def __getattr__(name: str) -> Any:
+    if name in MODULES:
+        return import_module(f"bisimetric.{name}")
     if not name.startswith("_") or name in ("__all__", "__version__"):
         api = vars(import_module("bisimetric._api"))
         if name in api:
