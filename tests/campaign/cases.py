@@ -115,13 +115,13 @@ def rounding_gap(
 ) -> float:
     """The relative gap that rounding may leave to a certificate: math.md, section 2, at the fixed point.
 
-    Both ends are widened by (S + 12)·u·(|c| + γ|V|), the lower one also for potentials as large as twice V, and for
-    rows that moved; all of it lasts for 1/(1-γ) steps.
+    Both ends are widened by (S + 5)·u·(|c| + γ|V|), the lower one with potentials as large as twice V instead of V, and
+    for rows that moved; all of it lasts for 1/(1-γ) steps.
     """
     if largest_value == 0.0:
         return 0.0
     ratio = largest_cost / largest_value
-    sums = (successors + 12) * UNIT * 2 * (ratio + 2 * discount)
+    sums = (successors + 5) * UNIT * (2 * ratio + 3 * discount)
     denormal = 8 * SMALLEST / largest_value  # costs and bounds are multiples of this
     return (sums + 2 * discount * row_error + denormal) / (1.0 - discount)
 
