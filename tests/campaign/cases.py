@@ -15,7 +15,7 @@ from tests.campaign.oracles import Costs, Ratio, Row
 UNIT = 2.0**-53
 SMALLEST = 2.0**-1074
 ROOM = 1.5  # times the rounding at a perfect value: what a solver may need
-WIDE_ROOM = 6.0  # the same where an answer has no tolerance that it could miss
+WIDE_ROOM = 9.0  # the same where an answer has no tolerance that it could miss
 LABELS = ("a", "b", "c")
 MOST_PAIRS = 400  # where couplings are forced and the truth is a closed form
 MOST_ITSELF = 20

@@ -30,8 +30,8 @@ def _judged(what: str, case: Case, solution: bm.Solution, tol: float | None) -> 
     yield from intervals(what, case.truth, solution.lower, solution.upper, solution.value)
     missed = solution.status is not bm.Status.SOLVED
     promised = float(case.problem.cost.max()) >= 1e-300  # below, bounds are as wide as a few denormal numbers
-    too_many_steps = promised and solution.status is bm.Status.STEP_LIMIT  # where rounding is the limit, it is STALLED
-    if tol is not None and missed and (too_many_steps or solvable(case, tol)):
+    too_many_steps = solution.status is bm.Status.STEP_LIMIT  # where rounding is the limit, that is STALLED
+    if promised and tol is not None and missed and (too_many_steps or solvable(case, tol)):
         gap = f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps"
         yield Finding(f"{what}: {solution.status.name}, {gap}", gave_up=True)
     if tol is not None and solution.status is bm.Status.SOLVED and not solution.relative_gap <= tol:
@@ -190,7 +190,9 @@ def explain(case: Case) -> Iterator[Finding]:
         yield Finding(f"explain: {found.distance!r} is not in [{low!r}, {high!r}]")
     total = sum(part.amount for part in found.parts) + found.rest
     tiny = 8 * 5e-324 / (1.0 - case.discount)  # rounding of numbers that are not normal
-    if not abs(total - found.distance) <= SLACK * abs(found.distance) + tiny * case.problem.cost.size:
+    roundings = OCCUPANCY_ROUNDINGS * UNIT / (1.0 - case.discount)
+    rounding = roundings * float(case.problem.cost.max()) / (1.0 - case.discount) + tiny * case.problem.cost.size
+    if not abs(total - found.distance) <= SLACK * abs(found.distance) + rounding:
         yield Finding(f"explain: parts add up to {total!r}, not {found.distance!r}")
     given = case.problem.cost / (1.0 - case.discount) if case.normalised else case.problem.cost
     for part in found.parts:
