@@ -30,7 +30,7 @@ from bisimetric.kernels.layout import HINT_RUN, Cells, Pairs, Rows, Trees
 PIVOT_TOL = 64 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
 WORTH_A_START = 0.25  # share of pairs to be solved from which a start over all pairs pays
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
-PAIR_VECTORS = 9  # arrays of doubles, one entry per pair that is solved, that an exact solve holds at its peak
+PAIR_VECTORS = 10  # arrays of doubles, one entry per pair that is solved, that an exact solve holds at its peak
 STATE_VECTORS = 3  # the same, over all pairs of states
 MOST_PRODUCT_ENTRIES = 2**24  # of P ⊗ Q, for a direct solve
 NEVER = np.zeros((0, 0), np.bool_)  # a mask of stops that stands for none

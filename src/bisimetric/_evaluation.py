@@ -58,7 +58,8 @@ class Evaluation:
                 if budget == _krylov.MAX_PRODUCTS or solved.residual <= _krylov.SLACK * target:
                     return solved
                 self._preconditioner = Preconditioner(bellman, dense=self._in_one_call(cells))
-            return self._preconditioned(self._preconditioner, trees, residual, target, apply)
+            np.copyto(guess, residual)
+            return self._preconditioned(self._preconditioner, trees, residual, guess, target, apply)
 
         return self._ladder.solve(first, lambda: self._matrix(trees), apply, residual, bellman.discount, target)
 
@@ -83,9 +84,15 @@ class Evaluation:
         return cells <= _krylov.ONE_CALL and n * n + m * m <= cells
 
     def _preconditioned(
-        self, modes: Preconditioner, trees: Trees, residual: Floats, target: float, apply: _krylov.Operator
+        self,
+        modes: Preconditioner,
+        trees: Trees,
+        residual: Floats,
+        u: Floats,
+        target: float,
+        apply: _krylov.Operator,
     ) -> Solved:
-        """Solve A M⁻¹ u = residual from u = residual; d = M⁻¹ u."""
+        """Solve A M⁻¹ u = residual from `u` (overwritten); d = M⁻¹ u."""
         bellman = self._bellman
         n, scaled = bellman.shape[0], np.empty(residual.size)
         modes.adapt(trees)
@@ -95,12 +102,11 @@ class Evaluation:
                 tree_system, scaled, *modes.inverses, modes.coarse, modes.quickness, modes.modes, modes.work,
                 np.empty((n, 2)),
             )  # fmt: skip
-            u = residual.copy()
             solved = Solved(u, *kernels.krylov.preconditioned(system, residual, u, target, _krylov.MAX_PRODUCTS))
         else:
             solved = _krylov.bicgstab(
                 lambda vector, out, other: apply(modes(vector, scaled), out, other),
-                residual, residual.copy(), rows=n, target=target,
+                residual, u, rows=n, target=target,
             )  # fmt: skip
         return solved._replace(x=modes(solved.x, scaled))
 
