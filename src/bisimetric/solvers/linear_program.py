@@ -39,6 +39,7 @@ from bisimetric import _memory
 from bisimetric._background import aside
 from bisimetric._bellman import Bellman
 from bisimetric._coupling import IndependentWitness, StoredWitness, TreeWitness, successors
+from bisimetric._direct import Factors
 from bisimetric._errors import InvalidOption, SolverFailed
 from bisimetric._options import is_positive
 from bisimetric._stochastic import Floats, offsets
@@ -195,11 +196,17 @@ class _Optimum(NamedTuple):
 
 
 def _optimise(program: _Program, method: str, seconds: float) -> _Optimum:
-    """The optimum by the first attempt that finds it: `method`, then simplex, which is slower and steadier.
+    """The optimum by the first attempt that finds it: `method`, then simplex, then an interior point as it is.
 
     Each attempt takes at most half of the seconds that are left, the last one all.
     """
-    attempts = [(method, TIGHT, "on"), ("simplex", TIGHT, "on"), ("simplex", LOOSE, "on"), ("simplex", LOOSE, "off")]
+    attempts = [
+        (method, TIGHT, "on", "on"),
+        ("simplex", TIGHT, "on", "on"),
+        ("simplex", LOOSE, "on", "on"),
+        ("simplex", LOOSE, "off", "on"),
+        ("ipm", LOOSE, "on", "off"),  # crossover and simplex can share a defect
+    ]
     if method == "simplex":
         del attempts[0]
     end = time.monotonic() + seconds
@@ -220,7 +227,7 @@ def _optimise(program: _Program, method: str, seconds: float) -> _Optimum:
     )
 
 
-def _run(program: _Program, method: str, tol: float, presolve: str, seconds: float) -> tuple[Any, str]:
+def _run(program: _Program, method: str, tol: float, presolve: str, crossover: str, seconds: float) -> tuple[Any, str]:
     """Run HiGHS in a thread of its own, so that Ctrl-C can stop it."""
     import highspy
 
@@ -230,6 +237,7 @@ def _run(program: _Program, method: str, tol: float, presolve: str, seconds: flo
         "output_flag": False,
         "solver": method,
         "presolve": presolve,
+        "run_crossover": crossover,
         "primal_feasibility_tolerance": tol,
         "dual_feasibility_tolerance": tol,
         "ipm_optimality_tolerance": tol,
@@ -281,12 +289,8 @@ def _rounded(bellman: Bellman, cells: Cells, moves: Floats) -> Cells:
 
 
 def _evaluated(bellman: Bellman, cells: Cells, cost: Floats) -> Floats:
-    """V = cost + γΠV for the couplings, by a sparse LU factorisation."""
-    from scipy.sparse.linalg import spsolve
-
+    """V = cost + γΠV for the couplings."""
     n, m = bellman.shape
     to = successors(cells, bellman.source, bellman.target)
-    policy = sparse.csr_array((cells.weight, to, cells.indptr), shape=(n * m, n * m)).tocsc()
-    system = sparse.eye_array(n * m, format="csc") - bellman.discount * policy
-    value: Floats = spsolve(system, cost.ravel()).reshape(n, m)
-    return value
+    policy = sparse.csr_array((cells.weight, to, cells.indptr), shape=(n * m, n * m))
+    return Factors(policy, bellman.discount).solve(cost.ravel(), 0.0)[0].reshape(n, m)
