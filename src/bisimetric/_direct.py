@@ -19,11 +19,13 @@ from scipy.linalg import lapack
 from scipy.sparse import csgraph, linalg
 
 from bisimetric import _memory, kernels
+from bisimetric._background import aside
 from bisimetric._stochastic import Floats
 
 FITS_ALWAYS = 2_500  # states of a component whose factors fit even if they are dense
 WIDEST = 1_000  # mean bandwidth of a larger component in a good ordering: the size of dense parts in its factors
 FILL_PER_STATE = 300  # entries of the factors of a large component of that kind, at most
+LONG = 20_000  # states from which a factorisation may take a second
 DENSE_FROM = 0.05  # share of nonzeros from which factors are dense
 DENSE_UP_TO = 5_000  # states
 GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 3000, 60, 2 * 10**7  # in all; between restarts; stored vectors' entries
@@ -49,25 +51,21 @@ class Factors:
         size = matrix.shape[0]
         component, level = np.empty(size, np.int64), np.zeros(size, np.int64)
         count = kernels.components.components(matrix.indptr, matrix.indices, component, level)
-        members = np.bincount(component, minlength=count)
-        several = np.unique(level[:count][members > 1])  # levels at which something has to be factorised
-        alone = members[component] == 1
+        members = np.bincount(component, minlength=count)[component]  # of the component of every state
         levels = level[component]
-        in_order = np.argsort(component, kind="stable")
-        run = np.searchsorted(several, levels[in_order], "left")
-        single = in_order[alone[in_order]]
-        runs = run[alone[in_order]]
-        together = in_order[~alone[in_order]]
-        levels_together = levels[together]
+        several = np.unique(levels[members > 1])  # levels at which something has to be factorised
+        order = np.argsort(component, kind="stable")
+        alone = members[order] == 1
+        single, together = order[alone], order[~alone]
+        runs = _grouped(single, np.searchsorted(several, levels[single], "left"), len(several) + 1)
+        groups = _grouped(together, np.searchsorted(several, levels[together], "left"), len(several))
         self._stages: list[_Stage] = []
         self.exact = True  # nothing is left to an iteration
-        for k in range(len(several) + 1):
-            if (here := single[runs == k]).size:
-                self._stages.append(_Stage(here, matrix, None))
+        for k, run in enumerate(runs):
+            if run.size:
+                self._stages.append(_Stage(run, matrix, None))
             if k < len(several):
-                self._factorise(
-                    together[levels_together == several[k]], int(members[level[:count] == several[k]].max())
-                )
+                self._factorise(groups[k], int(members[groups[k]].max()))
 
     def _factorise(self, states: npt.NDArray[np.int64], largest: int) -> None:
         rows = self._matrix[states]
@@ -111,6 +109,12 @@ class Factors:
         return left
 
 
+def _grouped(states: npt.NDArray[np.int64], group: npt.NDArray[np.int64], count: int) -> list[npt.NDArray[np.int64]]:
+    """The states of every group, each in the order given."""
+    order = np.argsort(group, kind="stable")
+    return np.split(states[order], np.searchsorted(group[order], np.arange(1, count)))
+
+
 def bytes_needed(entries: int, size: int) -> int:
     """Memory for a matrix and its factors, at least."""
     return 80 * entries + 200 * size
@@ -128,10 +132,16 @@ def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
         return None
     try:
         # Diagonal pivots: the diagonal outweighs its row (or column), so growth is bounded. The ordering is found fast.
-        factors = linalg.splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0)
+        # In a thread of its own where it may take long, so that Ctrl-C is heard.
+        call = aside if size > LONG else _directly
+        factors = call(lambda: linalg.splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0))
     except (RuntimeError, MemoryError):  # singular in floating point, or too large after all
         return None
     return lambda b, _: factors.solve(b)
+
+
+def _directly(call: Callable[[], Any]) -> Any:
+    return call()
 
 
 def _bandwidth(system: sparse.csc_matrix) -> float:
