@@ -89,6 +89,19 @@ def test_a_narrow_component_is_factorised_whatever_its_size():
     assert x[0] == pytest.approx(1 / (1 - 0.99999**30_000), rel=1e-9)
 
 
+def test_a_state_to_which_all_return_does_not_make_a_component_wide():
+    """A restart adds one dense column, whatever orderings of small bandwidth make of it."""
+    n = 20_000
+    on = np.minimum(np.arange(n) + 1, n - 1)
+    rows, columns = np.tile(np.arange(n), 2), np.concatenate([on, np.zeros(n, np.int64)])
+    matrix = sparse.csr_array((np.repeat([0.9, 0.1], n), (rows, columns)), shape=(n, n))
+    factors = Factors(matrix, 0.9999)
+    x, residual = factors.solve(np.ones(n), 1e-9)
+    assert factors.exact
+    assert residual <= 1e-9
+    np.testing.assert_allclose(x, 1e4, rtol=1e-9)
+
+
 def test_memory_is_asked_for(monkeypatch):
     """No factorisation where there is no room for it."""
     monkeypatch.setattr(_memory, "available_bytes", lambda: 10**6)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric import _evaluation, _krylov
+from bisimetric import _evaluation, _krylov, _modes
 from bisimetric._bellman import Bellman
 from bisimetric._modes import Preconditioner
 
@@ -114,3 +114,27 @@ def test_slow_walks_take_few_products():
     helped = bellman.evaluate(trees, residual, residual.copy(), 1e-3)
     assert bellman.evaluation.is_preconditioned
     assert 3 * helped.products < alone.products
+
+
+@pytest.mark.parametrize("closeness", [1e-8, 1e-9])
+def test_absorbing_pairs_next_to_discount_1(closeness):
+    """1/(1 - γ) is large, not infinite."""
+    chains = []
+    for n in (60, 47):
+        step = np.roll(np.eye(n), 1, axis=1)
+        rows = 0.9 * np.eye(n) + 0.05 * (step + step.T)
+        rows[0] = np.eye(n)[0]
+        chains.append(bm.MarkovChain.normalised(rows, reward=np.random.default_rng(n).random(n)))
+    solution = bm.solve(bm.Problem(*chains, discount=1 - closeness))
+    assert solution.relative_gap <= 1e-14 / closeness
+
+
+def test_wide_chains_are_not_factorised():
+    """A random graph would fill its factors; against one state there is nothing else to solve."""
+    wide = bm.environments.random_sparse_chain(3000, 4, seed=0)
+    small = bm.environments.random_sparse_chain(30, 4, seed=1)
+    for source, target, pays in ((wide, small, False), (small, small, True), (rooms(10), rooms(10), True)):
+        bellman = Bellman.of(bm.Problem(source, target, discount=0.99))
+        assert _modes.pays(bellman, bellman.tree_cells()) is pays
+    single = bm.MarkovChain([[1.0]], reward=[0.5])
+    assert not _modes.pays(Bellman.of(bm.Problem(small, single, discount=0.99)), 10**9)

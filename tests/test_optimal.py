@@ -79,3 +79,19 @@ def test_discounts_close_to_one_end(closeness):
     found = mdp.optimal_policy(1 - closeness)
     assert (found.lower <= found.upper).all()
     assert found.gap <= 1e-4 / closeness
+
+
+def test_policies_that_improve_one_state_at_a_time():
+    """On a long cycle the best way round is found from the best reward on, in many rounds whose gap does not fall."""
+    n = 400
+    forwards = np.roll(np.eye(n), 1, axis=1)
+    moves = [0.5 * forwards + 0.5 * np.eye(n), 0.5 * forwards.T + 0.5 * np.eye(n)]
+    found = bm.MDP(moves, np.random.default_rng(0).random((n, 2))).optimal_policy(0.99999)
+    assert found.gap <= 1e-9 * found.upper.max()
+
+
+def test_nearly_decomposable():
+    """Two actions between which only rare moves decide."""
+    moves = [[[1 - e, e], [e, 1 - e]] for e in (1e-6, 1e-9)]
+    found = bm.MDP(moves, [[0.3, 1], [-0.2, 1.8]]).optimal_policy(1 - 1e-7)
+    assert found.gap <= 1e-6 * found.upper.max()

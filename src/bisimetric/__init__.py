@@ -32,4 +32,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *import_module("bisimetric._api").__all__})
+    return sorted({*MODULES, *import_module("bisimetric._api").__all__})

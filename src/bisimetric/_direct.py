@@ -1,10 +1,9 @@
 """A direct solver for (I - γΠ) x = b, Π a sparse matrix of probabilities: structure first, then factorisations.
 
-States that cannot return to where they came from, except by staying, are solved one after the other. What is left are
-strongly connected components with at least two states; those on one level are factorised together (sparse LU, which
-needs no pivoting for these matrices), and the levels are worked off from those that lead nowhere else. A cycle has
-factors as sparse as itself. Where a component is so large and so entangled that its factors might not fit, GMRES
-solves it.
+Strongly connected components are solved from those that lead nowhere else on. Small ones, above all single states, are
+eliminated one after the other; larger ones on one level are factorised together (sparse LU, which needs no pivoting
+for these matrices). A cycle has factors as sparse as itself. Where a component is so large and so entangled (of such
+bandwidth) that its factors might not fit, GMRES solves it.
 """
 
 from __future__ import annotations
@@ -23,12 +22,14 @@ from bisimetric._background import aside
 from bisimetric._stochastic import Floats
 
 FITS_ALWAYS = 2_500  # states of a component whose factors fit even if they are dense
+SMALL = 16  # states of a component that is eliminated each time anew
+HUB = 50  # neighbours from which a state is set apart when bandwidths are measured
 WIDEST = 1_000  # mean bandwidth of a larger component in a good ordering: the size of dense parts in its factors
 FILL_PER_STATE = 300  # entries of the factors of a large component of that kind, at most
 LONG = 20_000  # states from which a factorisation may take a second
 DENSE_FROM = 0.05  # share of nonzeros from which factors are dense
 DENSE_UP_TO = 5_000  # states
-GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 3000, 60, 2 * 10**7  # in all; between restarts; stored vectors' entries
+GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 1500, 60, 2 * 10**7  # in all; between restarts; stored vectors' entries
 REFINEMENTS = 4
 
 Solve = Callable[[Floats, float], Floats]  # the second number is a residual that will do
@@ -38,8 +39,9 @@ class _Stage(NamedTuple):
     """States that are solved together, and the rows that lead on from them."""
 
     states: npt.NDArray[np.int64]
-    rows: sparse.csr_array  # [states, size]
-    solve: Solve | None  # None: one after the other
+    rows: sparse.csr_array  # [states, size], or all rows where components are substituted
+    begin: npt.NDArray[np.int64]  # where these begin, and the end
+    solve: Solve | None  # None: one component after the other
 
 
 class Factors:
@@ -53,17 +55,18 @@ class Factors:
         count = kernels.components.components(matrix.indptr, matrix.indices, component, level)
         members = np.bincount(component, minlength=count)[component]  # of the component of every state
         levels = level[component]
-        several = np.unique(levels[members > 1])  # levels at which something has to be factorised
+        several = np.unique(levels[members > SMALL])  # levels at which something has to be factorised
         order = np.argsort(component, kind="stable")
-        alone = members[order] == 1
-        single, together = order[alone], order[~alone]
-        runs = _grouped(single, np.searchsorted(several, levels[single], "left"), len(several) + 1)
-        groups = _grouped(together, np.searchsorted(several, levels[together], "left"), len(several))
+        is_small = members[order] <= SMALL
+        small, large = order[is_small], order[~is_small]
+        runs = _grouped(small, np.searchsorted(several, levels[small], "left"), len(several) + 1)
+        groups = _grouped(large, np.searchsorted(several, levels[large], "left"), len(several))
         self._stages: list[_Stage] = []
         self.exact = True  # nothing is left to an iteration
         for k, run in enumerate(runs):
             if run.size:
-                self._stages.append(_Stage(run, matrix, None))
+                begin = np.flatnonzero(np.diff(component[run], prepend=-1, append=-1))
+                self._stages.append(_Stage(run, matrix, begin, None))
             if k < len(several):
                 self._factorise(groups[k], int(members[groups[k]].max()))
 
@@ -75,14 +78,14 @@ class Factors:
         if solve is None:
             self.exact = False
             solve = _by_gmres(system)
-        self._stages.append(_Stage(states, rows, solve))
+        self._stages.append(_Stage(states, rows, np.array([0, len(states)]), solve))
 
     def once(self, b: Floats, target: float) -> Floats:
         """x with (I - γΠ) x = b, as good as one pass makes it."""
         x = np.zeros(b.size)
-        for states, rows, solve in self._stages:
+        for states, rows, begin, solve in self._stages:
             if solve is None:
-                kernels.components.substitute(states, rows.indptr, rows.indices, rows.data, self._discount, b, x)
+                kernels.components.substitute(states, begin, rows.indptr, rows.indices, rows.data, self._discount, b, x)
             else:
                 x[states] = solve(b[states] + self._discount * (rows @ x), target)
         return x
@@ -92,7 +95,7 @@ class Factors:
         x = self.once(b, target)
         left = self.residual(b, x)
         largest = float(np.abs(left).max())
-        for _ in range(REFINEMENTS):
+        for _ in range(REFINEMENTS if self.exact else 0):
             if largest <= target or not np.isfinite(largest):
                 break
             better = x + self.once(left, target)
@@ -126,7 +129,7 @@ def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
     if size <= DENSE_UP_TO and system.nnz > DENSE_FROM * size * size:
         lu, pivots, failed = lapack.dgetrf(system.toarray())
         return None if failed else lambda b, _: lapack.dgetrs(lu, pivots, b)[0]
-    if largest > FITS_ALWAYS and _bandwidth(system) > WIDEST:
+    if largest > FITS_ALWAYS and bandwidth(system) > WIDEST:
         return None
     if not _memory.fits(16 * size * min(largest, FILL_PER_STATE)):
         return None
@@ -144,20 +147,36 @@ def _directly(call: Callable[[], Any]) -> Any:
     return call()
 
 
-def _bandwidth(system: sparse.csc_matrix) -> float:
-    """The mean distance from the diagonal to the first entry of a row, in an ordering that keeps it small."""
+def bandwidth(system: Any) -> float:
+    """The mean distance from the diagonal to the first entry of a row, in an ordering that keeps it small.
+
+    States that very many others lead to, such as the one where everything starts again, are left out and counted: each
+    adds one dense row or column to the factors.
+    """
     pattern = sparse.csr_matrix(system + system.T)
-    order = csgraph.reverse_cuthill_mckee(pattern, symmetric_mode=True)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    first = np.minimum.reduceat(place[pattern.indices], pattern.indptr[:-1])  # no row is empty
-    return float((place - first).mean())
+    hubs = np.diff(pattern.indptr) > HUB
+    if hubs.any():
+        pattern = sparse.csr_matrix(pattern[~hubs][:, ~hubs])
+    size = pattern.shape[0]
+    if not size or not pattern.nnz:
+        return float(hubs.sum())
+    place = np.empty(size, np.int64)
+    place[csgraph.reverse_cuthill_mckee(pattern, symmetric_mode=True)] = np.arange(size)
+    entries = pattern.tocoo()
+    first = place.copy()
+    np.minimum.at(first, entries.row, place[entries.col])
+    return float((place - first).mean()) + float(hubs.sum())
+
+
+def gmres_restart(size: int) -> int:
+    """Products between two restarts of GMRES, which keeps a vector of each."""
+    return min(GMRES_RESTART, max(10, GMRES_NUMBERS // size))
 
 
 def _by_gmres(system: Any) -> Solve:
     """GMRES with many products."""
     diagonal = system.diagonal()
-    restart = min(GMRES_RESTART, max(10, GMRES_NUMBERS // len(diagonal)))
+    restart = gmres_restart(len(diagonal))
 
     def solve(b: Floats, target: float) -> Floats:
         x: Floats = linalg.gmres(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from bisimetric import _krylov, kernels
+from bisimetric import _krylov, _modes, kernels
 from bisimetric._krylov import Solved
 from bisimetric._linear import Ladder, storable
 from bisimetric._modes import Preconditioner
@@ -33,6 +33,7 @@ class Evaluation:
         self._bellman = bellman
         self._ladder = Ladder()
         self._preconditioner: Preconditioner | None = None
+        self._worthwhile: bool | None = None  # whether there may be one; not asked yet
 
     @property
     def is_preconditioned(self) -> bool:
@@ -64,10 +65,16 @@ class Evaluation:
         return self._ladder.solve(first, lambda: self._matrix(trees), apply, residual, bellman.discount, target)
 
     def _budget(self, cells: int) -> int:
-        """Products without a preconditioner, before one is worth its cost; marginal modes need all pairs to go on."""
-        if self._bellman.pairs is not None or self._bellman.stop.size:
+        """Products without a preconditioner, before one is worth its cost."""
+        few = max(MANY_PRODUCTS, WORTH_MODES // cells)
+        if few >= _krylov.MAX_PRODUCTS or not self._pays(cells):
             return _krylov.MAX_PRODUCTS
-        return min(max(MANY_PRODUCTS, WORTH_MODES // cells), _krylov.MAX_PRODUCTS)
+        return few
+
+    def _pays(self, cells: int) -> bool:
+        if self._worthwhile is None:
+            self._worthwhile = _modes.pays(self._bellman, cells)
+        return self._worthwhile
 
     def _plain(
         self, trees: Trees, residual: Floats, guess: Floats, target: float, apply: _krylov.Operator, budget: int

@@ -16,10 +16,13 @@ import numpy as np
 from bisimetric import kernels
 from bisimetric._parallel import for_even_split
 from bisimetric._stochastic import Floats
+from bisimetric.kernels.layout import SLACK
 
 MAX_PRODUCTS = 800  # matrix products in one solve; beyond, a new sweep is worth more
-SLACK = 1.25  # factor by which the true residual may miss its target
 ONE_CALL = 2**19  # multiplications in a product up to which a solve is one call: Ctrl-C waits half a second at most
+
+
+__all__ = ["MAX_PRODUCTS", "ONE_CALL", "SLACK", "Operator", "Solved", "bicgstab", "by_rows", "of_matrix"]
 
 
 class Operator(Protocol):
@@ -44,8 +47,9 @@ def of_matrix(matrix: Any, discount: float) -> Operator:
     """The operator of a coupling, or of its transpose, that is stored in any sparse form."""
 
     def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
-        np.subtract(vector, discount * (matrix @ vector), out=out)
-        return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
+        with np.errstate(over="ignore", invalid="ignore"):  # the method sees it when numbers leave their range
+            np.subtract(vector, discount * (matrix @ vector), out=out)
+            return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
 
     return apply
 

@@ -19,13 +19,13 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from bisimetric import _direct, _krylov, _memory
+from bisimetric._direct import GMRES_PRODUCTS
 from bisimetric._krylov import SLACK, Operator, Solved
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
 
 ROUNDING = 32 * UNIT_ROUNDOFF  # residual, relative to the solution, that may be rounding
 MANY_PRODUCTS = 200  # without factors: the next system gets some
 FEW_PRODUCTS = 30  # with the factors of an earlier system
-GMRES_RESTART, GMRES_CYCLES = 40, 50
 
 Matrix = Callable[[], sparse.csr_array | None]  # Π, or None where it takes too much memory
 
@@ -104,8 +104,9 @@ def _gmres(apply: Operator, b: Floats, best: Solved, target: float) -> Solved:
         apply(np.ascontiguousarray(vector, np.float64).ravel(), out, b)
         return out.copy()
 
+    restart = _direct.gmres_restart(b.size)
     start = best.x if best.residual < float(np.abs(b).max()) else np.zeros(b.size)
     system = linalg.LinearOperator((b.size, b.size), matvec=product, dtype=np.float64)
-    x = linalg.gmres(system, b, x0=start, rtol=0.0, atol=target, restart=GMRES_RESTART, maxiter=GMRES_CYCLES)[0]
+    x = linalg.gmres(system, b, x0=start, rtol=0.0, atol=target, restart=restart, maxiter=GMRES_PRODUCTS // restart)[0]
     residual = float(np.abs(b - product(x)).max())
     return Solved(x, residual if np.isfinite(residual) else np.inf, products)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric import kernels
+from bisimetric import _direct, kernels
 from bisimetric._parallel import for_even_split
 from bisimetric._stochastic import Floats, offsets
 from bisimetric.kernels.layout import Modes, Rows, Trees
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from bisimetric._bellman import Bellman
 
 CLUSTERS = 2.0  # times N^(1/6), N the number of pairs: clusters of states on each side
+NARROW = 100  # states of a chain that is never too wide to be factorised
+PRODUCTS_SAVED = 300  # that two factorisations may cost
 SLUGGISH = 0.5  # probability of staying, in both chains, from which Jacobi matters
 FEW_MATCHES = 0.9  # share of states that are left by a round of matching: joining neighbours no longer helps
 DENSE_FROM = 0.2  # share of nonzeros from which a factorisation is dense
@@ -60,15 +62,13 @@ class Preconditioner:
 
         def work(first: int, last: int) -> None:
             kernels.modes.block_flows(
-                first, last, modes, m, bellman.source, bellman.target, trees, flows, self.quickness
+                first, last, modes, m, bellman.discount, bellman.source, bellman.target, trees, flows, self.quickness
             )
 
         for_even_split(work, len(modes.size_x), cost=trees.code.size)
         flows /= np.outer(modes.size_x, modes.size_y).reshape(-1, 1)
         one = np.eye(blocks)
         self.coarse = np.linalg.inv(one - bellman.discount * flows) - one
-        if self.quickness.size:
-            np.divide(1.0, 1.0 - bellman.discount * self.quickness, out=self.quickness)
 
     def __call__(self, vector: Floats, out: Floats) -> Floats:
         """out = M⁻¹ vector."""
@@ -90,10 +90,27 @@ class Preconditioner:
         return out
 
 
+def pays(bellman: Bellman, cells: int) -> bool:
+    """Whether factorising I - γP and I - γQ is little work compared with products of so many cells."""
+    if min(bellman.shape) == 1 or bellman.pairs is not None or bellman.stop.size:  # modes need all pairs to go on
+        return False
+    work = 0.0
+    for rows in (bellman.source, bellman.target):
+        n = len(rows.indptr) - 1
+        width = n if n <= NARROW or len(rows.data) > DENSE_FROM * n * n else _direct.bandwidth(_matrix(rows))
+        work += n * width * width
+    return work <= PRODUCTS_SAVED * cells
+
+
+def _matrix(rows: Rows) -> sparse.csr_array:
+    n = len(rows.indptr) - 1
+    return sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(n, n))
+
+
 def _clusters(rows: Rows, most: int) -> tuple[npt.NDArray[np.int64], Floats]:
     """The cluster of every state, and how many states each has: neighbours are joined until few are left."""
     count = len(rows.indptr) - 1
-    moves = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(count, count))
+    moves = _matrix(rows)
     both = sparse.csr_array(moves + moves.T)
     label = np.arange(count)
     while count > most:
@@ -117,7 +134,7 @@ def _most_staying(rows: Rows) -> float:
 def _resolvent(rows: Rows, discount: float, dense: bool) -> Any:
     """(I - γP)⁻¹ - I as an array, or the factors of I - γP."""
     n = len(rows.indptr) - 1
-    moves = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(n, n))
+    moves = _matrix(rows)
     if dense or len(rows.data) > DENSE_FROM * n * n:
         return np.linalg.inv(np.eye(n) - discount * moves.toarray()) - np.eye(n)
     from scipy.sparse import linalg

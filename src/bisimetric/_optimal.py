@@ -34,7 +34,7 @@ TOL = 1e-12  # of the gap, relative to the largest value: close to what rounding
 EVALUATION = 1e-9  # residual of an evaluation, relative to the residual it starts from
 SOLVED = 16 * UNIT_ROUNDOFF  # the same, relative to the solution, where that is less
 ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
-PATIENCE = 100  # rounds without progress; policies improve in every one, so that few are needed
+MOST_ROUNDS = 10_000  # policies improve in every one, so that rarely more than one a state is needed
 PROGRESS = 0.9  # of the best gap: anything less is progress
 
 
@@ -89,19 +89,21 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
     value = np.zeros(len(states))
     policy, swept = _sweep(rewards, stacked, gamma, value)
     best, idle = math.inf, 0
-    while True:
+    for _ in range(MOST_ROUNDS):
         residual = swept - value
         gap = onward * float(np.ptp(residual))
         best, idle = (gap, 0) if gap < PROGRESS * best else (best, idle + 1)
         largest = float(np.abs(swept).max())
         if gap <= TOL * largest or (idle and np.ptp(residual) <= ROUNDING * largest):
             return value, policy, swept
-        if idle > PATIENCE:
-            raise SolverFailed(f"the optimal values are known only to {gap / largest:.1g}; choose a smaller discount")
         moves = stacked[policy * len(states) + states]
         shift = 0.5 * onward * float(residual.min() + residual.max())
         value = value + _evaluated(moves, residual, residual + shift, gamma)
         policy, swept = _sweep(rewards, stacked, gamma, value)
+    raise SolverFailed(
+        f"{MOST_ROUNDS} policies were not enough: the optimal values are known to {gap / largest:.1g} of the largest; "
+        "choose a smaller discount"
+    )
 
 
 def _evaluated(moves: sparse.csr_array, residual: Floats, start: Floats, gamma: float) -> Floats:

@@ -37,11 +37,18 @@ def test_components(seed):
         assert level[number] == below.max(initial=-1) + 1
 
 
-def test_substitution_solves_what_has_no_cycles():
-    """An upper triangle with self-loops."""
-    random = np.random.default_rng(1)
-    matrix = np.triu(random.random((12, 12)))
-    matrix /= matrix.sum(axis=1, keepdims=True)
-    rows, b, x = sparse.csr_array(matrix), random.random(12), np.zeros(12)
-    kernels.components.substitute(np.arange(11, -1, -1), rows.indptr, rows.indices, rows.data, 0.9, b, x)
-    np.testing.assert_allclose(x, np.linalg.solve(np.eye(12) - 0.9 * matrix, b), rtol=1e-12)
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_substitution(seed, transposed):
+    """Component by component, each after those that it leads to, whatever its size."""
+    random = np.random.default_rng(seed)
+    graph = random_graph(seed, 30).toarray()
+    graph /= np.maximum(graph.sum(axis=1, keepdims=True), 1e-300)
+    matrix = sparse.csr_array(graph.T if transposed else graph)
+    component, level = np.empty(30, np.int64), np.zeros(30, np.int64)
+    count = kernels.components.components(matrix.indptr, matrix.indices, component, level)
+    states = np.argsort(component, kind="stable")
+    begin = np.searchsorted(component[states], np.arange(count + 1))
+    b, x = random.random(30), np.zeros(30)
+    kernels.components.substitute(states, begin, matrix.indptr, matrix.indices, matrix.data, 0.99, b, x)
+    np.testing.assert_allclose(x, np.linalg.solve(np.eye(30) - 0.99 * matrix.toarray(), b), rtol=1e-10, atol=1e-12)

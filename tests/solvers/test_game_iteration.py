@@ -44,6 +44,18 @@ def test_steps_settle(actions):
     np.testing.assert_allclose(iterate.estimate() / bellman.scale, truth.value, atol=1e-12)
 
 
+@pytest.mark.parametrize("actions", ["same", "matched"])
+def test_decisions_on_cycles(actions):
+    """Forwards or backwards: evaluations take many policies, and are not cut off in the middle."""
+    processes = []
+    for n in (13, 30):
+        forwards = np.roll(np.eye(n), 1, axis=1)
+        processes.append(bm.MDP([forwards, forwards.T], np.random.default_rng(n).random((n, 2))))
+    solution = bm.bisimulation_metric(*processes, discount=0.999, actions=actions)
+    assert solution.status is bm.Status.SOLVED
+    assert len(solution.history) < 40
+
+
 @pytest.mark.parametrize("discount", [0.999, 0.99999])
 def test_periodic_processes(discount):
     """Two cycles in which nothing is to be decided: the metric of the chains, in a few steps."""

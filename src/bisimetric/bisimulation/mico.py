@@ -48,7 +48,7 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
     _memory.require(BYTES_PER_PAIR * n * m, f"MICo on {n} x {m} states", "merge bisimilar states with quotient(...)")
     problem = Problem(source, target, discount=discount, normalised=True)
     if is_immediate(problem):
-        return immediate(problem)
+        return immediate(problem).published(None)
     bellman = Bellman.of(problem)
     onward = problem.discount / (1.0 - problem.discount)
     largest = bellman.largest_cost / (1.0 - problem.discount)
@@ -58,7 +58,7 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
         residual = swept - value
         largest = float(np.abs(swept).max())
         if np.ptp(residual) <= max(TOL / onward, ROUNDING) * largest:
-            return _certified(problem, bellman, value, swept)
+            return _certified(problem, bellman, value, swept).published(None)
     gap = onward * float(np.ptp(residual)) / bellman.scale
     raise SolverFailed(f"the MICo distances are known only to {gap:.1g}; choose a smaller discount")
 

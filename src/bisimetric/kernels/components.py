@@ -1,4 +1,4 @@
-"""Strongly connected components of a sparse matrix, and substitution through those that are single states.
+"""Strongly connected components of a sparse matrix, and substitution through those that are small.
 
 Reference: Tarjan 1972.
 """
@@ -68,14 +68,44 @@ def components(indptr, indices, component, level):
 
 
 @kernel
-def substitute(order, indptr, indices, data, discount, b, x):
-    """x = b + γΠx at the states of `order`, where each needs x only at itself and at states that have it."""
-    for k in range(len(order)):
-        state = order[k]
-        total, own = b[state], 0.0
-        for at in range(indptr[state], indptr[state + 1]):
-            if indices[at] == state:
-                own += data[at]
-            else:
-                total += discount * data[at] * x[indices[at]]
-        x[state] = total / (1.0 - discount * own)
+def substitute(states, begin, indptr, indices, data, discount, b, x):
+    """x = b + γΠx at the states of components that are small, each of which needs x only at those before.
+
+    The component k has states[begin[k] : begin[k + 1]]. Elimination needs no pivots: the diagonal outweighs its row, or
+    for a transposed matrix its column.
+    """
+    most = 1
+    for k in range(len(begin) - 1):
+        most = max(most, begin[k + 1] - begin[k])
+    system, place = np.empty((most, most)), np.full(len(x), -1, np.int64)
+    for k in range(len(begin) - 1):
+        members = states[begin[k] : begin[k + 1]]
+        size = len(members)
+        for i in range(size):
+            place[members[i]] = i
+        for i in range(size):
+            state = members[i]
+            system[i, :size] = 0.0
+            system[i, i] = 1.0
+            total = b[state]
+            for at in range(indptr[state], indptr[state + 1]):
+                other = place[indices[at]]
+                if other >= 0:
+                    system[i, other] -= discount * data[at]
+                else:
+                    total += discount * data[at] * x[indices[at]]
+            x[state] = total
+        for i in range(size):
+            for j in range(i + 1, size):
+                factor = system[j, i] / system[i, i]
+                if factor != 0.0:
+                    for column in range(i + 1, size):
+                        system[j, column] -= factor * system[i, column]
+                    x[members[j]] -= factor * x[members[i]]
+        for i in range(size - 1, -1, -1):
+            total = x[members[i]]
+            for j in range(i + 1, size):
+                total -= system[i, j] * x[members[j]]
+            x[members[i]] = total / system[i, i]
+        for i in range(size):
+            place[members[i]] = -1

@@ -16,9 +16,9 @@ import numpy as np
 
 from bisimetric.kernels import evaluation, modes
 from bisimetric.kernels._compile import kernel, part
+from bisimetric.kernels.layout import SLACK
 
 MOST_STARTS = 5
-SLACK = 1.25  # factor by which the true residual may miss its target
 FIRST: Any = np.int64(0)  # typed, or the steps would be compiled for this number apart
 
 

@@ -25,6 +25,8 @@ SMALL = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tre
 
 HINT_RUN = 32  # pairs after which a cold sweep over large supports forgets the potentials of the pair before
 
+SLACK = 1.25  # factor by which the true residual of a linear system may miss its target
+
 SPAN = 600.0  # of β + v on a support, for the shared way of a half projection
 SMALLEST = 1e-130  # such a sum; e^-300 with e^-708 lost from terms of at most e^300 is still exact
 

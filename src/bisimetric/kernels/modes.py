@@ -42,15 +42,15 @@ def match(order, indptr, indices, weight, label):
 
 
 @kernel
-def block_flows(first, last, modes, m, P, Q, trees, flows, stay):
+def block_flows(first, last, modes, m, discount, P, Q, trees, flows, quickness):
     """flows[B, B'] = mass that the trees' couplings send from block B to B', for source clusters first..last.
 
-    Writes stay[pair], what stays at the pair itself, unless that is empty.
+    Writes quickness[pair] = 1/(1 - γ·what stays at the pair itself), unless that is empty.
     """
     cluster_x, cluster_y, q_at = modes.cluster_x, modes.cluster_y, Q.indptr
     offset, used, target, weight = trees.offset, trees.used, trees.target, trees.weight
     width = np.int64(len(modes.size_y))
-    staying = stay.size > 0
+    jacobi = quickness.size > 0
     for cluster in range(first, last):
         for place in range(modes.member_at[cluster], modes.member_at[cluster + 1]):
             x = modes.member[place]
@@ -66,8 +66,8 @@ def block_flows(first, last, modes, m, P, Q, trees, flows, stay):
                     row[cluster_x[to_x] * width + cluster_y[to - to_x * np.int32(m)]] += weight[k]
                     if to == pair:
                         mine += weight[k]
-                if staying:
-                    stay[pair] = mine
+                if jacobi:
+                    quickness[pair] = 1.0 / (1.0 - discount * mine)
 
 
 @summing_kernel

@@ -37,7 +37,7 @@ ACCURACY = 0.01  # of an evaluation: the span of the gains that it ends with, as
 FINEST_ACCURACY = 1e-6
 LINEAR = 0.1  # of that: residual of the linear systems inside; with looser ones the rounds drift away
 WORTH_IT = 0.1  # of that: gain for which a move is changed, so that moves that tie stay
-MOST_ROUNDS = 50  # of an evaluation
+MOST_ROUNDS = 1000  # of an evaluation; each is a better policy, so that rarely more than one a pair is needed
 FAIR_CUT = 0.9  # of the gap in one step; anything less counts as a failure
 PATIENCE = 3  # failures in a row before evaluation becomes ten times more accurate
 ROUNDING = 4 * UNIT_ROUNDOFF  # gain, relative to the largest value, below which nothing is to be had
@@ -120,7 +120,7 @@ def _evaluated(iterate: GameIterate, accuracy: float) -> Floats:
         game = game.after(step)
         best = game.best()
         if float(np.ptp(best)) <= enough:
+            change += best + 0.5 * sum(bellman.onward(best))
             break
-    change += best + 0.5 * sum(bellman.onward(best))
     value = iterate.value + change.reshape(iterate.value.shape)
     return np.clip(value, bellman.cost * bellman.scale, bellman.largest_value(), out=value)

@@ -8,15 +8,15 @@ one small transport problem per pair of states. Call a choice of one coupling pe
 iteration alternates
 
     improve     π_k(x, y) ∈ argmin { <π, V_k> }                        (n·m transports, warm-started)
-    evaluate    V_{k+1} = V_k + d,  (I - γπ_k) d = T V_k - V_k         (one linear system, by BiCGSTAB)
+    evaluate    V_{k+1} = V_k + d,  (I - γπ_k) d = T V_k - V_k         (one linear system)
 
 With exact evaluation the values decrease until they are V, and there are finitely many vertex policies, so the
 iteration ends. Here the system is solved to a fraction `accuracy` of the residual's span, which takes a few
 products; when three steps in a row fail to cut the gap by a tenth that fraction is divided by ten, so the method
 tends to exact policy iteration. Pivots that would gain next to nothing at the current gap are left out: on grids,
 where many couplings are equally good, that halves the work. When the last sweep changed no coupling, or an evaluation
-would come near the tolerance, it is made good enough to be the last; none is better than that. When BiCGSTAB makes
-things worse, the step falls back to the sweep's own: value iteration, which always contracts.
+would come near the tolerance, it is made good enough to be the last; none is better than that. If no
+evaluation is to be had, the step is the sweep's own: value iteration, which always contracts.
 
 References: Howard 1960; O'Connor, McGoff & Nobel 2022; Calo et al. 2024.
 """
