@@ -27,7 +27,7 @@ from bisimetric._rounding import largest_cost_error
 from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, offsets
 from bisimetric.kernels.layout import HINT_RUN, Cells, Pairs, Rows, Trees
 
-PIVOT_TOL = 16 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
+PIVOT_TOL = 24 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
 WORTH_A_START = 0.25  # share of pairs to be solved from which a start over all pairs pays
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
 PAIR_VECTORS = 10  # arrays of doubles, one entry per pair that is solved, that an exact solve holds at its peak

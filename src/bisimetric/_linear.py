@@ -46,7 +46,7 @@ class Ladder:
     ) -> Solved:
         """(I - γΠ) x = b by the `first` method if it succeeds, else by the others; the best result if none does."""
         best = first() if self._factors is None else self._with_factors(self._factors, apply, b, target)
-        if best.residual < np.inf and best.residual <= max(SLACK * target, ROUNDING * float(np.abs(best.x).max())):
+        if best.residual <= SLACK * target or best.residual <= ROUNDING * _largest(best.x):
             if self._factors is None and self._can_factorise and best.products > MANY_PRODUCTS:
                 self._factorise(matrix, discount)
             return best
@@ -86,6 +86,12 @@ class Ladder:
             return _krylov.bicgstab(apply, b, guess.copy(), rows=rows, target=target)
 
         return self.solve(first, lambda: sparse.csr_array(matrix), apply, b, discount, target)
+
+
+def _largest(x: Floats) -> float:
+    """max |x|, or 0 where that is no number."""
+    largest = float(np.abs(x).max())
+    return largest if largest < np.inf else 0.0
 
 
 def storable(entries: int, size: int) -> bool:

@@ -70,6 +70,9 @@ def cost_above(cost: Floats, error: float) -> Floats:
 
 def raise_to_cost(lower: Floats, cost: Floats, error: float) -> None:
     """Lift lower bounds to what no true cost is below, in place."""
+    if error == 0.0:
+        np.maximum(lower, cost, out=lower)
+        return
     flat, costs = lower.reshape(-1), cost.reshape(-1)
     for first in range(0, len(flat), AT_ONCE):
         part = slice(first, first + AT_ONCE)
@@ -78,4 +81,4 @@ def raise_to_cost(lower: Floats, cost: Floats, error: float) -> None:
 
 def largest_cost_error(largest: float, error: float) -> float:
     """By how much any cost may be off, if none is larger than this."""
-    return float(cost_above(np.array([largest]), error)[0]) - largest
+    return float(cost_above(np.array([largest]), error)[0]) - largest if error else 0.0
