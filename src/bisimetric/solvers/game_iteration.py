@@ -106,8 +106,10 @@ def _evaluated(iterate: GameIterate, accuracy: float) -> Floats:
     choice = game.first_best(best)
     span = iterate.least * (1.0 - bellman.discount) / bellman.discount
     enough = max(accuracy * span, ROUNDING * float(np.abs(iterate.value).max()))
-    for _ in range(MOST_ROUNDS):
+    for done in range(MOST_ROUNDS):
         better = best - game.residual[choice] > WORTH_IT * enough
+        if done and not better.any():  # nothing is left but rounding
+            break
         choice = np.where(better, game.first_best(best), choice)
         moves, gain = game.moves[choice], game.residual[choice]
 
@@ -120,7 +122,10 @@ def _evaluated(iterate: GameIterate, accuracy: float) -> Floats:
         game = game.after(step)
         best = game.best()
         if float(np.ptp(best)) <= enough:
-            change += best + 0.5 * sum(bellman.onward(best))
             break
+    change += best
+    if float(np.ptp(best)) <= span:  # else the middle of the bounds is further off than this
+        change += 0.5 * sum(bellman.onward(best))
     value = iterate.value + change.reshape(iterate.value.shape)
-    return np.clip(value, bellman.cost * bellman.scale, bellman.largest_value(), out=value)
+    # Not to the largest value itself: rounding carries single entries beyond it, and cutting those makes a gap of them.
+    return np.clip(value, bellman.cost * bellman.scale, 2.0 * bellman.largest_value(), out=value)
