@@ -7,6 +7,7 @@ python -m benchmarks scaling        10³ to 10⁷ pairs of states, one and two t
 python -m benchmarks kernels        policy evaluation against memory bandwidth; a sweep that changes nothing
 python -m benchmarks memory         bytes a pair
 python -m benchmarks threads        one and two threads
+python -m benchmarks discounts      slow, fast and periodic chains, from γ = 0.95 to 0.99999
 python -m benchmarks bisimulation   symmetry, bisimilar states, reachable pairs; refinement of large chains
 python -m benchmarks first-call     with an empty and with a full kernel cache
 python -m benchmarks sinkhorn       a round of the Sinkhorn solvers against plain NumPy; their memory
@@ -28,7 +29,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bisimulation, comparison, exact, plots, scaling, sinkhorn, solvers, tuning
+from benchmarks import bisimulation, comparison, discounts, exact, plots, scaling, sinkhorn, solvers, tuning
 from benchmarks.pareto import methods, pictures, race
 from benchmarks.pareto import tables as pareto_tables
 from benchmarks.tables import Row, Table, plain
@@ -37,7 +38,7 @@ RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("bisimetric", "numba", "numpy", "scipy", "highspy", "POT", "torch", "ot-markov-distances", "pyotc")
 NAMES = (
     "peers", "pareto", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning",
-    "solvers",
+    "solvers", "discounts",
 )  # fmt: skip
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "scaling": scaling.tables,
@@ -46,6 +47,7 @@ TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "sinkhorn": sinkhorn.tables,
     "tuning": tuning.tables,
     "solvers": solvers.tables,
+    "discounts": discounts.tables,
 }
 TIMED: dict[str, Callable[[list[Row], float], Iterable[Table]]] = {  # the time limit is part of what they show
     "peers": comparison.tables,
@@ -120,6 +122,9 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
         settings |= {"discount": scaling.DISCOUNT, "tol": scaling.TOL}
         instances = scaling.QUICK_KERNEL_INSTANCES if options.quick else scaling.KERNEL_INSTANCES
         rows = scaling.measure_kernels(instances, _progress)
+    elif name == "discounts":
+        settings |= {"tol": discounts.TOL}
+        rows = discounts.measure(discounts.QUICK_INSTANCES if options.quick else discounts.INSTANCES, _progress)
     elif name == "bisimulation":
         settings |= {"discount": bisimulation.DISCOUNT, "tol": bisimulation.TOL}
         rows = bisimulation.measure(options.quick, _progress)

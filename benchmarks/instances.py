@@ -34,8 +34,11 @@ def problem(name: str, discount: float, seed: int = 0) -> bm.Problem:
     islands-SIDE   ten scalable 4-rooms that nothing connects, each with other rewards, starts in the first and second
     paper-40       the paper's 4-rooms p1 against p0
     classic-104    the classic 4-rooms, the reward in two hallways
+    cycles-N       N and N + 10 states, one after the other and round, random rewards
+    slow-cycles-N  the same with a chance to stay
+    paths-N        N states each, one after the other with a chance to stay, random rewards
     """
-    family, _, size_text = name.partition("-")
+    family, _, size_text = name.rpartition("-")
     if family not in FAMILIES or not size_text.isdigit():
         raise SystemExit(f"unknown instance {name!r}: expected FAMILY-SIZE with one of {', '.join(FAMILIES)}")
     return FAMILIES[family](int(size_text), discount, seed)
@@ -119,6 +122,29 @@ def _classic(size: int, discount: float, seed: int) -> bm.Problem:
     return _sized(bm.Problem(source, target, discount=discount), size)
 
 
+def _cycles(size: int, discount: float, seed: int) -> bm.Problem:
+    return _around(size, discount, (0.0, 0.0), closed=True)
+
+
+def _slow_cycles(size: int, discount: float, seed: int) -> bm.Problem:
+    return _around(size, discount, (0.1, 0.3), closed=True)
+
+
+def _paths(size: int, discount: float, seed: int) -> bm.Problem:
+    return _around(size, discount, (0.1, 0.3), closed=False)
+
+
+def _around(size: int, discount: float, stay: tuple[float, float], *, closed: bool) -> bm.Problem:
+    chains = []
+    for k, chance in enumerate(stay):
+        n = size + 10 * k if closed else size
+        to = (np.arange(n) + 1) % n if closed else np.minimum(np.arange(n) + 1, n - 1)
+        on = sparse.csr_array((np.ones(n), to, np.arange(n + 1)), shape=(n, n))
+        rows = sparse.csr_array((1.0 - chance) * on + chance * sparse.eye_array(n))
+        chains.append(bm.MarkovChain.normalised(rows, reward=np.random.default_rng(n).random(n)))
+    return bm.Problem(*chains, discount=discount)
+
+
 def _sized(made: bm.Problem, size: int) -> bm.Problem:
     if made.shape[0] != size:
         raise SystemExit(f"this instance has {made.shape[0]} states, not {size}")
@@ -136,4 +162,7 @@ FAMILIES: dict[str, Callable[[int, float, int], bm.Problem]] = {
     "islands": _islands,
     "paper": _paper,
     "classic": _classic,
+    "cycles": _cycles,
+    "slow-cycles": _slow_cycles,
+    "paths": _paths,
 }

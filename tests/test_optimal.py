@@ -95,3 +95,9 @@ def test_nearly_decomposable():
     moves = [[[1 - e, e], [e, 1 - e]] for e in (1e-6, 1e-9)]
     found = bm.MDP(moves, [[0.3, 1], [-0.2, 1.8]]).optimal_policy(1 - 1e-7)
     assert found.gap <= 1e-6 * found.upper.max()
+
+
+def test_ties_do_not_go_round_in_circles():
+    """Rounding decides between actions that are equally good; a policy in which all of them win is worse."""
+    found = bm.MDP([np.eye(2), np.eye(2)[::-1]], [[0.4, 0.4], [0.4, 0.9]]).optimal_policy(1 - 1e-9)
+    np.testing.assert_allclose(found.value, 0.65e9, rtol=1e-5)

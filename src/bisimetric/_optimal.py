@@ -87,19 +87,22 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
     states = np.arange(rewards.shape[1])
     onward = gamma / (1.0 - gamma)
     value = np.zeros(len(states))
-    policy, swept = _sweep(rewards, stacked, gamma, value)
     best, idle = math.inf, 0
+    kept = None  # the policy that is evaluated: an action gives way only to one that is better by more than rounding
     for _ in range(MOST_ROUNDS):
+        earned = rewards + gamma * (stacked @ value).reshape(rewards.shape)
+        policy = earned.argmax(axis=0)
+        swept = earned[policy, states]
         residual = swept - value
         gap = onward * float(np.ptp(residual))
         best, idle = (gap, 0) if gap < PROGRESS * best else (best, idle + 1)
         largest = float(np.abs(swept).max())
         if gap <= TOL * largest or (idle and np.ptp(residual) <= ROUNDING * largest):
             return value, policy, swept
-        moves = stacked[policy * len(states) + states]
-        shift = 0.5 * onward * float(residual.min() + residual.max())
-        value = value + _evaluated(moves, residual, residual + shift, gamma)
-        policy, swept = _sweep(rewards, stacked, gamma, value)
+        kept = policy if kept is None else np.where(swept - earned[kept, states] > SOLVED * largest, policy, kept)
+        moves, gain = stacked[kept * len(states) + states], earned[kept, states] - value
+        shift = 0.5 * onward * float(gain.min() + gain.max())
+        value = value + _evaluated(moves, gain, gain + shift, gamma)
     raise SolverFailed(
         f"{MOST_ROUNDS} policies were not enough: the optimal values are known to {gap / largest:.1g} of the largest; "
         "choose a smaller discount"
@@ -112,12 +115,3 @@ def _evaluated(moves: sparse.csr_array, residual: Floats, start: Floats, gamma: 
     target = min(EVALUATION * largest, SOLVED * float(np.abs(start).max()))
     solved = Ladder().solve_stored(moves, residual, start, gamma, target)
     return solved.x if solved.residual <= largest else start
-
-
-def _sweep(
-    rewards: Floats, stacked: sparse.csr_array, gamma: float, value: Floats
-) -> tuple[npt.NDArray[np.int64], Floats]:
-    """The first best action against V, and T V."""
-    earned = rewards + gamma * (stacked @ value).reshape(rewards.shape)
-    policy = earned.argmax(axis=0)
-    return policy, earned[policy, np.arange(len(policy))]

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from benchmarks import bisimulation, comparison, instances, measure, peers, scaling, tables, tasks
+from benchmarks import bisimulation, comparison, discounts, instances, measure, peers, scaling, tables, tasks
 
 SETTINGS = {"discount": 0.95, "tol": 1e-6, "memory": 8 * 10**9}
 
 
 @pytest.mark.parametrize(
-    "name", [*comparison.TITLES, *scaling.QUICK_KERNEL_INSTANCES, "sparse-20", "self-4", "corners-4"]
+    "name", [*comparison.TITLES, *scaling.QUICK_KERNEL_INSTANCES, "sparse-20", "self-4", "corners-4", "paths-7"]
 )
 def test_instances(name):
     """Every instance can be built by its name."""
@@ -20,6 +20,15 @@ def test_instances(name):
     assert made.discount == 0.9
     assert made.cost.any()
     assert made.shape[0] == made.shape[1]
+
+
+def test_the_cost_against_the_discount():
+    """One row for each discount, and a table of ratios."""
+    rows = discounts.measure(["slow-cycles-5"], lambda _: None)
+    assert [row["discount"] for row in rows] == list(discounts.DISCOUNTS)
+    (table,) = discounts.tables(rows)
+    assert table.body[0][0] == "slow-cycles-5"
+    assert len(table.body[0]) == len(table.head)
 
 
 def test_seeds_give_different_problems():
