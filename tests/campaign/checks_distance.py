@@ -99,6 +99,8 @@ def exact_certificate(case: Case) -> Iterator[Finding]:
 
 def starts(case: Case) -> Iterator[Finding]:
     """The interval between the starts, from all pairs and from reachable ones only."""
+    if 0.0 < case.discount < 1e-300 and not case.is_small:
+        return  # the numbers of the oracle have thousands of digits
     true = _between_starts(case, case.truth)
     yield from intervals("starts", [true], *case.solution.interval, case.solution.distance)
     if case.stop is not None:

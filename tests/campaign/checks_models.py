@@ -8,13 +8,14 @@ import numpy as np
 
 import bisimetric as bm
 from tests.campaign import oracles
-from tests.campaign.cases import WIDE_ROOM, Case, rounding_gap
+from tests.campaign.cases import UNIT, WIDE_ROOM, Case, rounding_gap
 from tests.campaign.exact_games import chain_values
 from tests.campaign.findings import Finding, intervals
 from tests.campaign.oracles import Ratio
 from tests.reference import bisimilarity
 
 MICO_TOL = 1e-9  # relative gap that `mico` works to
+MICO_ROUNDINGS = 256  # units of the largest value that may be left of the residual
 
 
 def mico(case: Case) -> Iterator[Finding]:
@@ -31,6 +32,7 @@ def mico(case: Case) -> Iterator[Finding]:
     successors = sum(int(np.diff(chain.transitions.indptr).max()) for chain in chains)
     moved = 0.5 * sum(float(chain.row_error.max()) for chain in chains)
     allowed = MICO_TOL + WIDE_ROOM * rounding_gap(costs, largest, case.discount, successors, moved)
+    allowed += MICO_ROUNDINGS * UNIT / (1.0 - case.discount)
     if costs >= 1e-300 and not found.relative_gap <= allowed:  # below, bounds are as wide as a few denormal numbers
         yield Finding(f"mico: relative gap {found.relative_gap:.2g}, rounding allows {allowed:.2g}", gave_up=True)
 
