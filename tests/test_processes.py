@@ -545,9 +545,9 @@ def test_no_limit_of_the_address_space(monkeypatch, tmp_path):
 
 def test_the_address_space_counts_the_compiler(monkeypatch):
     """Before kernels are loaded, room is kept for that."""
+    bm.solve(bm.Problem(bm.MarkovChain([[1.0]]), bm.MarkovChain([[1.0]]), discount=0.5, cost=[[1.0]]))
     monkeypatch.setattr(_memory, "address_space", lambda: 10**6)
     monkeypatch.setattr(_memory, "available_bytes", lambda: None)
-    bm.solve(bm.Problem(bm.MarkovChain([[1.0]]), bm.MarkovChain([[1.0]]), discount=0.5, cost=[[1.0]]))
     _memory.require(10**6, "a megabyte", "none")
     with pytest.raises(NotEnoughMemory, match=r"needs about 1 MB of address space.* 1 MB more; raise its limit"):
         _memory.require(10**6 + 1, "this", "none")
