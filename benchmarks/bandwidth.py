@@ -23,9 +23,9 @@ import numpy.typing as npt
 import bisimetric as bm
 from benchmarks.tables import Row
 from bisimetric import kernels
-from bisimetric._bellman import Bellman
-from bisimetric._parallel import for_even_split, thread_count
+from bisimetric._support.blocks import for_even_split, thread_count
 from bisimetric.kernels.layout import Trees
+from bisimetric.operators.bellman import Bellman
 
 Floats = npt.NDArray[np.float64]
 

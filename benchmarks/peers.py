@@ -176,7 +176,7 @@ def highs(solver: str, *, crossover: bool) -> Method:
     def method(problem: bm.Problem, tol: float) -> Floats:
         import highspy
 
-        from bisimetric._bellman import Bellman
+        from bisimetric.operators.bellman import Bellman
         from bisimetric.solvers.linear_program import SMALLEST_ENTRY, _Program
 
         bellman = Bellman.of(problem)

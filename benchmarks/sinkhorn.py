@@ -91,7 +91,7 @@ def memory_task(instance: str, discount: float, tracked: bool) -> Row:
 
 def our_rounds(method: str, question: bm.Problem, step: float = STEP) -> Iterator[Any]:
     """The solver's own states, round by round, without the loop around it."""
-    from bisimetric._bellman import Bellman
+    from bisimetric.operators.bellman import Bellman
 
     solver, bellman = SOLVERS[method](step_size=step, rounds=10**6), Bellman.of(question)
     iterate = solver.init(bellman, None)
@@ -103,13 +103,13 @@ def our_rounds(method: str, question: bm.Problem, step: float = STEP) -> Iterato
 def difference(method: str, peer: str, question: bm.Problem, rounds: int, step: float = STEP) -> float:
     """The largest difference of the couplings after so many rounds, before any rounding."""
     from bisimetric import kernels
-    from bisimetric._coupling import pair_cells
+    from bisimetric.couplings.coupling import pair_cells
 
     state = next(islice(our_rounds(method, question, step), rounds - 1, None)).factored
     size = question.shape[0] * question.shape[1]
     cells = pair_cells(state.bellman, 0, size)
     rows = state.bellman.source, state.bellman.target
-    kernels.rounding.rounded(0, size, *rows, state.scalings, state.whole, state.rest, False, cells)
+    kernels.sinkhorn.rounding.rounded(0, size, *rows, state.scalings, state.whole, state.rest, False, cells)
     theirs = next(islice(plain.rounds(peer, question, step), rounds - 1, None))
     arrays = plain.Arrays.of(question)
     there = theirs[np.broadcast_to((arrays.source > 0) & (arrays.target > 0), theirs.shape)]

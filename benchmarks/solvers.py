@@ -92,7 +92,7 @@ def start_task(instance: str, rounds: Sequence[int]) -> Row:
 
 def sinkhorn_value(question: bm.Problem, rounds: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """The value of the last coupling, without any certificate."""
-    from bisimetric._bellman import Bellman
+    from bisimetric.operators.bellman import Bellman
 
     solver, bellman = bm.SinkhornValueIteration(rounds=rounds), Bellman.of(question)
     iterate = solver.init(bellman, None)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric._rounding import cost_above, cost_below
+from bisimetric.cost import cost_above, cost_below
 from bisimetric.errors import InvalidProblem
 from tests import reference
 

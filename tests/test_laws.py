@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bisimetric as bm
-from bisimetric import _parallel, solvers
+from bisimetric import solvers
+from bisimetric._support import blocks
 from tests import reference, strategies
 
 
@@ -425,6 +426,6 @@ def test_block_length_does_not_matter(exact_solver, monkeypatch, crowd):
     problem = bm.Problem(*chains, discount=0.95, cost=cost)
     answers = []
     for seconds in (1e-9, 10.0):
-        monkeypatch.setattr(_parallel, "BLOCK_SECONDS", seconds)
+        monkeypatch.setattr(blocks, "BLOCK_SECONDS", seconds)
         answers.append([answer(exact_solver, problem), answer(exact_solver, problem, max_steps=1)])
     assert answers[0] == answers[1]

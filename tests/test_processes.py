@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric import _background, _memory, _parallel
+from bisimetric._support import blocks, memory, threads
 from bisimetric.errors import InvalidOption, NotEnoughMemory
 
 COMMON = """
@@ -110,8 +110,8 @@ def test_no_trace_of_the_number_of_threads(monkeypatch):
     chains = [bm.environments.random_sparse_chain(LARGE, 4, seed=k) for k in range(2)]
     problem = bm.Problem(*chains, discount=0.8, cost=np.random.default_rng(0).random((LARGE, LARGE)))
     found = set()
-    for threads in ("1", "2", "5"):
-        monkeypatch.setenv("BISIMETRIC_THREADS", threads)
+    for count in ("1", "2", "5"):
+        monkeypatch.setenv("BISIMETRIC_THREADS", count)
         solution = bm.solve(problem, tol=1e-6)
         law = solution.coupling[1, 2].toarray()
         found.add(b"".join(array.tobytes() for array in (solution.lower, solution.value, solution.upper, law)))
@@ -129,22 +129,22 @@ def test_a_wrong_number_of_threads_is_said(monkeypatch, wish):
 def test_no_threads_to_be_had(monkeypatch):
     """Where the system refuses new threads the caller does all the work, once."""
     monkeypatch.setenv("BISIMETRIC_THREADS", "3")
-    _parallel._helpers.cache_clear()
+    blocks._helpers.cache_clear()
 
     def refused(*_):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(_background, "start_new_thread", refused)
+    monkeypatch.setattr(threads, "start_new_thread", refused)
     done = np.zeros(1000, int)
 
     def work(first, last):
         done[first:last] += 1
 
-    _parallel.for_each_block(work, 1000, largest=10)
-    _parallel.for_even_split(work, 1000, cost=10**6)
-    _parallel.for_even_split(work, 1000, cost=10**6)
+    blocks.for_each_block(work, 1000, largest=10)
+    blocks.for_even_split(work, 1000, cost=10**6)
+    blocks.for_even_split(work, 1000, cost=10**6)
     monkeypatch.undo()
-    _parallel._helpers.cache_clear()
+    blocks._helpers.cache_clear()
     assert (done == 3).all()
 
 
@@ -453,7 +453,7 @@ def test_the_interpreter_exits(cache, code):
 
 GROWTH = """
 import re
-from bisimetric import _memory
+from bisimetric._support import memory
 
 def peak(field):
     return int(re.search(field + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
@@ -468,7 +468,7 @@ make = problem if kind == "sparse" else dense
 bm.solve(make(20))
 large = make(n)
 asked = []
-_memory.require = lambda needed, what, remedy: asked.append(needed)
+memory.require = lambda needed, what, remedy: asked.append(needed)
 before = peak("VmRSS")
 bm.solve(large, max_steps=2)
 grown = peak("VmHWM") - before
@@ -533,27 +533,27 @@ def test_no_limit_of_the_address_space(monkeypatch, tmp_path):
     """Unlimited, unknown use, or a system without limits: nothing is refused."""
     resource = pytest.importorskip("resource")
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    assert _memory.address_space() is None
+    assert memory.address_space() is None
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (10**6, 10**6))
-    assert _memory.address_space() in (0, None)
-    monkeypatch.setattr(_memory, "_PROC", tmp_path)
-    assert _memory.address_space() is None
+    assert memory.address_space() in (0, None)
+    monkeypatch.setattr(memory, "_PROC", tmp_path)
+    assert memory.address_space() is None
     monkeypatch.setitem(sys.modules, "resource", None)
-    assert _memory.address_space() is None
-    _memory.require(10, "ten bytes", "none")
+    assert memory.address_space() is None
+    memory.require(10, "ten bytes", "none")
 
 
 def test_the_address_space_counts_the_compiler(monkeypatch):
     """Before kernels are loaded, room is kept for that."""
     bm.solve(bm.Problem(bm.MarkovChain([[1.0]]), bm.MarkovChain([[1.0]]), discount=0.5, cost=[[1.0]]))
-    monkeypatch.setattr(_memory, "address_space", lambda: 10**6)
-    monkeypatch.setattr(_memory, "available_bytes", lambda: None)
-    _memory.require(10**6, "a megabyte", "none")
+    monkeypatch.setattr(memory, "address_space", lambda: 10**6)
+    monkeypatch.setattr(memory, "available_bytes", lambda: None)
+    memory.require(10**6, "a megabyte", "none")
     with pytest.raises(NotEnoughMemory, match=r"needs about 1 MB of address space.* 1 MB more; raise its limit"):
-        _memory.require(10**6 + 1, "this", "none")
+        memory.require(10**6 + 1, "this", "none")
     monkeypatch.delitem(sys.modules, "bisimetric.kernels.check")
     with pytest.raises(NotEnoughMemory, match="needs about 629 MB of address space"):
-        _memory.require(10, "this", "none")
+        memory.require(10, "this", "none")
 
 
 def groups(root: Path, own: str, files: dict[str, str]) -> None:
@@ -613,15 +613,15 @@ def groups(root: Path, own: str, files: dict[str, str]) -> None:
 def test_control_groups(monkeypatch, tmp_path, own, files, left):
     """The tightest of all groups around this process counts; files in memory make room."""
     groups(tmp_path, own, files)
-    monkeypatch.setattr(_memory, "_PROC", tmp_path / "proc")
-    monkeypatch.setattr(_memory, "_CGROUP", tmp_path / "cgroup")
-    assert _memory.available_bytes() == left
+    monkeypatch.setattr(memory, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path / "cgroup")
+    assert memory.available_bytes() == left
 
 
 def test_a_small_container(monkeypatch, tmp_path):
     """A solve that does not fit is refused with both numbers."""
     groups(tmp_path, "0::/\n", {"cgroup/memory.max": "2000000\n", "cgroup/memory.current": "1500000\n"})
-    monkeypatch.setattr(_memory, "_CGROUP", tmp_path / "cgroup")
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path / "cgroup")
     chains = [bm.environments.random_sparse_chain(100, 4, seed=k) for k in range(2)]
     with pytest.raises(NotEnoughMemory, match=r"solving 100 x 100 state pairs needs about .* MB, available are 500 kB"):
         bm.solve(bm.Problem(*chains, discount=0.9, cost=np.ones((100, 100))), quotient=False)

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric._bellman import Bellman
 from bisimetric.errors import SolveInterrupted, ToleranceNotReached
+from bisimetric.operators.bellman import Bellman
 from bisimetric.solvers.policy_iteration import PolicyIterate
 from tests import reference, strategies
 

@@ -11,25 +11,134 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bisimetric._api import *  # noqa: F403
+    from bisimetric import cost as cost
+    from bisimetric import environments as environments
+    from bisimetric import errors as errors
+    from bisimetric import plot as plot
+    from bisimetric import solvers as solvers
+    from bisimetric._distance import distance as distance
+    from bisimetric.bisimulation.aggregation import Aggregation as Aggregation
+    from bisimetric.bisimulation.aggregation import MDPAggregation as MDPAggregation
+    from bisimetric.bisimulation.aggregation import aggregate as aggregate
+    from bisimetric.bisimulation.classes import bisimilar_classes as bisimilar_classes
+    from bisimetric.bisimulation.metric import bisimilarity_distance as bisimilarity_distance
+    from bisimetric.bisimulation.metric import bisimulation_metric as bisimulation_metric
+    from bisimetric.bisimulation.mico import mico as mico
+    from bisimetric.bisimulation.quotient import quotient as quotient
+    from bisimetric.certificates.certify import Certificate as Certificate
+    from bisimetric.certificates.certify import certify as certify
+    from bisimetric.couplings.coupling import Coupling as Coupling
+    from bisimetric.couplings.coupling import Potentials as Potentials
+    from bisimetric.io import load as load
+    from bisimetric.io import save as save
+    from bisimetric.many.distances import Distances as Distances
+    from bisimetric.many.pairwise import PairDone as PairDone
+    from bisimetric.many.pairwise import pairwise as pairwise
+    from bisimetric.models.chain import MarkovChain as MarkovChain
+    from bisimetric.models.mdp import MDP as MDP
+    from bisimetric.problems.discounted import Problem as Problem
+    from bisimetric.readers.convert import as_chain as as_chain
+    from bisimetric.readers.convert import as_mdp as as_mdp
+    from bisimetric.solvers import EntropicPolicyIteration as EntropicPolicyIteration
+    from bisimetric.solvers import LinearProgram as LinearProgram
+    from bisimetric.solvers import PolicyIteration as PolicyIteration
+    from bisimetric.solvers import SinkhornBellman as SinkhornBellman
+    from bisimetric.solvers import SinkhornPolicyIteration as SinkhornPolicyIteration
+    from bisimetric.solvers import SinkhornValueIteration as SinkhornValueIteration
+    from bisimetric.solvers import ValueIteration as ValueIteration
+    from bisimetric.solvers.sinkhorn.step_size import Decaying as Decaying
+    from bisimetric.solvers.sinkhorn.step_size import FromTheorem as FromTheorem
+    from bisimetric.solving.exact import ExactCertificate as ExactCertificate
+    from bisimetric.solving.exact import certify_exactly as certify_exactly
+    from bisimetric.solving.game_solution import MDPSolution as MDPSolution
+    from bisimetric.solving.loop import solve as solve
+    from bisimetric.solving.optimal import OptimalPolicy as OptimalPolicy
+    from bisimetric.solving.solution import Solution as Solution
+    from bisimetric.solving.solution import Status as Status
+    from bisimetric.solving.solution import Step as Step
+
+__version__ = "0.1.0"
+
+MODULES = ("cost", "environments", "errors", "plot", "solvers")  # public ones
+NAMES = {  # by the module that each lives in; the block above says the same to type checkers
+    "_distance": ("distance",),
+    "bisimulation.aggregation": (
+        "Aggregation",
+        "MDPAggregation",
+        "aggregate",
+    ),
+    "bisimulation.classes": ("bisimilar_classes",),
+    "bisimulation.metric": (
+        "bisimilarity_distance",
+        "bisimulation_metric",
+    ),
+    "bisimulation.mico": ("mico",),
+    "bisimulation.quotient": ("quotient",),
+    "certificates.certify": (
+        "Certificate",
+        "certify",
+    ),
+    "couplings.coupling": (
+        "Coupling",
+        "Potentials",
+    ),
+    "io": (
+        "load",
+        "save",
+    ),
+    "many.distances": ("Distances",),
+    "many.pairwise": (
+        "PairDone",
+        "pairwise",
+    ),
+    "models.chain": ("MarkovChain",),
+    "models.mdp": ("MDP",),
+    "problems.discounted": ("Problem",),
+    "readers.convert": (
+        "as_chain",
+        "as_mdp",
+    ),
+    "solvers": (
+        "EntropicPolicyIteration",
+        "LinearProgram",
+        "PolicyIteration",
+        "SinkhornBellman",
+        "SinkhornPolicyIteration",
+        "SinkhornValueIteration",
+        "ValueIteration",
+    ),
+    "solvers.sinkhorn.step_size": (
+        "Decaying",
+        "FromTheorem",
+    ),
+    "solving.exact": (
+        "ExactCertificate",
+        "certify_exactly",
+    ),
+    "solving.game_solution": ("MDPSolution",),
+    "solving.loop": ("solve",),
+    "solving.optimal": ("OptimalPolicy",),
+    "solving.solution": (
+        "Solution",
+        "Status",
+        "Step",
+    ),
+}
+HOMES = {name: module for module, names in NAMES.items() for name in names}
+
+__all__ = ["__version__", *MODULES, *HOMES]
 
 
-MODULES = (
-    "bisimulation", "cli", "cost", "environments", "errors", "experiments", "io", "kernels", "plot", "solvers", "views",
-)  # fmt: skip
-
-
-# Everything loads when a name is first asked for. So `import bisimetric` takes no time and cannot fail, and the command
-# can say in its own words what is missing.
+# A name is loaded when it is first asked for. So `import bisimetric` takes no time and cannot fail, and the command can
+# say in its own words what is missing.
 def __getattr__(name: str) -> Any:
     if name in MODULES:
         return import_module(f"bisimetric.{name}")
-    if not name.startswith("_") or name in ("__all__", "__version__"):
-        api = vars(import_module("bisimetric._api"))
-        if name in api:
-            return api[name]
+    if name in HOMES:
+        found = globals()[name] = getattr(import_module(f"bisimetric.{HOMES[name]}"), name)
+        return found
     raise AttributeError(f"module 'bisimetric' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*MODULES, *import_module("bisimetric._api").__all__})
+    return sorted(__all__)

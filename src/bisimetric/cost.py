@@ -1,5 +1,169 @@
-"""Ground costs between states, by name: `reward_gap`, `label_mismatch`, `features(metric)`."""
+"""Ground costs between the states of two chains.
 
-from bisimetric._cost import Cost, features, label_mismatch, reward_gap
+A cost object is called with the two chains and returns the [n, m] array of costs. Arrays serve as well; these
+objects exist because they can be named, on the command line and in a table of results, and because they know by how
+much rounding has moved their entries, for which certificates pay: those are about the chains' rewards and features. An
+array, or what somebody's function returns, is taken as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bisimetric.errors import InvalidProblem
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
 __all__ = ["Cost", "features", "label_mismatch", "reward_gap"]
+
+DIGITS = 53  # of a number, binary
+LEAST = 5e-324  # positive number
+NORMALISING = 4 * UNIT_ROUNDOFF  # error of (1-γ)·c: two roundings, and room
+DIFFERENCE = 2 * UNIT_ROUNDOFF  # error of |r - r'|: one rounding, and room
+SQUARES_BETWEEN = 1e-140, 1e140  # euclidean distances whose squares neither vanish nor overflow
+ROUNDED_RELATIVELY = ("euclidean", "cityblock", "chebyshev")  # metrics without cancellation
+
+
+class Cost(Protocol):
+    """Anything that turns two chains into an [n, m] array of costs."""
+
+    def __call__(self, source: MarkovChain, target: MarkovChain) -> Floats: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A cost that is a function of the two chains."""
+
+    name: str
+    function: Callable[[MarkovChain, MarkovChain], Floats]
+    error: Callable[[MarkovChain, MarkovChain], float]  # relative, of every entry; at most
+
+    def __call__(self, source: MarkovChain, target: MarkovChain) -> Floats:
+        return self.function(source, target)
+
+    def __repr__(self) -> str:
+        return f"bisimetric.cost.{self.name}"
+
+
+def _reward_gap(source: MarkovChain, target: MarkovChain) -> Floats:
+    for role, chain in (("source", source), ("target", target)):
+        if chain.reward is None:
+            raise InvalidProblem(
+                f"the {role} chain has no reward; give it one, or another cost: label_mismatch (--cost labels), say"
+            )
+    assert source.reward is not None
+    assert target.reward is not None
+    with np.errstate(over="ignore"):
+        gap: Floats = np.subtract.outer(source.reward, target.reward)
+    if not np.isfinite(gap).all():
+        raise InvalidProblem("the gap between two rewards overflows; divide the rewards by a constant")
+    return np.abs(gap, out=gap)
+
+
+def _label_mismatch(source: MarkovChain, target: MarkovChain) -> Floats:
+    numbers: dict[object, int] = {}
+    codes = []
+    for role, chain in (("source", source), ("target", target)):
+        if chain.labels is None:
+            raise InvalidProblem(f"the {role} chain has no labels; give it some, or another cost")
+        codes.append(np.array([numbers.setdefault(label, len(numbers)) for label in chain.labels]))
+    differ: Floats = np.not_equal.outer(codes[0], codes[1]).astype(np.float64)
+    return differ
+
+
+def _reward_gap_error(source: MarkovChain, target: MarkovChain) -> float:
+    """None if all rewards are multiples of one unit that leaves room for their differences, as whole numbers do."""
+    rewards = np.concatenate([chain.reward for chain in (source, target) if chain.reward is not None])
+    digits, exponent = np.frexp(rewards[rewards != 0.0])
+    if not len(digits):
+        return 0.0
+    whole = np.ldexp(np.abs(digits), DIGITS).astype(np.int64)
+    unit = exponent - DIGITS + np.frexp((whole & -whole).astype(np.float64))[1] - 1  # of the last digit that is set
+    return 0.0 if int(exponent.max()) + 1 - int(unit.min()) <= DIGITS else DIFFERENCE
+
+
+def _no_error(source: MarkovChain, target: MarkovChain) -> float:
+    return 0.0
+
+
+def normalise(cost: Floats, discount: float) -> float:
+    """Multiply costs by 1 - γ in place and return the relative error of that; none vanishes by underflow."""
+    if discount == 0.0:
+        return 0.0
+    positive = cost > 0.0
+    cost *= 1.0 - discount
+    np.copyto(cost, LEAST, where=positive & (cost == 0.0))
+    return NORMALISING
+
+
+reward_gap = Named("reward_gap", _reward_gap, _reward_gap_error)
+label_mismatch = Named("label_mismatch", _label_mismatch, _no_error)
+
+
+def features(metric: str = "euclidean") -> Named:
+    """The distance between labels that are numbers or vectors, by any metric of `scipy.spatial.distance.cdist`.
+
+    Certificates pay for the rounding of "euclidean", "cityblock" and "chebyshev" distances; those of other metrics are
+    taken as computed.
+    """
+
+    def between(source: MarkovChain, target: MarkovChain) -> Floats:
+        from scipy.spatial.distance import cdist
+
+        vectors = _vectors(source, "source"), _vectors(target, "target")
+        if vectors[0].shape[1] != vectors[1].shape[1]:
+            raise InvalidProblem(
+                f"feature vectors have {vectors[0].shape[1]} and {vectors[1].shape[1]} entries, expected as many"
+            )
+        try:
+            found: Floats = np.ascontiguousarray(cdist(vectors[0], vectors[1], metric))
+        except (TypeError, ValueError) as error:
+            raise InvalidProblem(f"the metric {metric!r} fails on these features: {error}") from None
+        if metric == "euclidean":
+            x, y = np.nonzero(~((found > SQUARES_BETWEEN[0]) & (found < SQUARES_BETWEEN[1])))
+            with np.errstate(over="ignore"):
+                found[x, y] = np.hypot.reduce(vectors[0][x] - vectors[1][y], axis=1, initial=0.0)
+        return found
+
+    def error(source: MarkovChain, target: MarkovChain) -> float:
+        entries = _vectors(source, "source").shape[1]
+        return 2 * (entries + 4) * UNIT_ROUNDOFF if metric in ROUNDED_RELATIVELY else 0.0
+
+    return Named(f"features({metric!r})", between, error)
+
+
+def _vectors(chain: MarkovChain, role: str) -> Floats:
+    """[n, entries], the labels as numbers."""
+    try:
+        array = np.array(chain.labels, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidProblem(f"the labels of the {role} chain are not numeric vectors of one length") from None
+    if array.ndim == 0:
+        raise InvalidProblem(f"the {role} chain has no labels; give one feature vector per state as labels=")
+    return array.reshape(len(array), -1)
+
+
+def cost_below(cost: Floats, error: float) -> Floats:
+    """What no true cost is below; `error` bounds the relative one of those given. A new array; zeros are exact."""
+    if error == 0.0:
+        return cost.copy()
+    low = cost * (1.0 - error)
+    return np.nextafter(low, 0.0, out=low)
+
+
+def cost_above(cost: Floats, error: float) -> Floats:
+    """What no true cost is above."""
+    if error == 0.0:
+        return cost.copy()
+    high = cost * (1.0 + error)
+    np.nextafter(high, np.inf, out=high, where=cost > 0.0)
+    return high
+
+
+def largest_cost_error(largest: float, error: float) -> float:
+    """By how much any cost may be off, if none is larger than this."""
+    return float(cost_above(np.array([largest]), error)[0]) - largest if error else 0.0

@@ -11,10 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric import _memory
-from bisimetric._game import Game
-from bisimetric._game_bellman import GameBellman
-from bisimetric._solve import solve_game
+from bisimetric._support import memory
 from bisimetric.errors import (
     InvalidOption,
     InvalidProblem,
@@ -23,6 +20,9 @@ from bisimetric.errors import (
     SolveInterrupted,
     ToleranceNotReached,
 )
+from bisimetric.operators.game import GameBellman
+from bisimetric.problems.game import Game
+from bisimetric.solving.loop import solve_game
 from tests import reference, strategies
 
 DISCOUNTS = st.sampled_from((0.3, 0.5, 0.9, 0.95))
@@ -470,7 +470,7 @@ def test_memory_is_estimated_first(monkeypatch):
     """Of the costs, and of the trees."""
     mdp = bm.environments.four_rooms_mdp(side=4)
     for free in (1000, 400_000):
-        monkeypatch.setattr(_memory, "available_bytes", lambda free=free: free)
+        monkeypatch.setattr(memory, "available_bytes", lambda free=free: free)
         with pytest.raises(NotEnoughMemory, match="pairs of moves needs about"):
             bm.bisimulation_metric(mdp, discount=0.9, actions="matched")
 

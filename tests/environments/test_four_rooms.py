@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from bisimetric._errors import InvalidOption
-from bisimetric._stochastic import GRAIN
 from bisimetric.environments import (
     classic_four_rooms,
     four_rooms,
@@ -12,6 +10,8 @@ from bisimetric.environments import (
     matching_four_rooms,
     small_four_rooms,
 )
+from bisimetric.errors import InvalidOption
+from bisimetric.models.rows import GRAIN
 
 DOORS = [9, 19, 20, 30]
 ONES_AND_START = [  # per instance p0 ... p9

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bisimetric._errors import InvalidChain, InvalidOption
 from bisimetric.environments import grid, grid_3x3, open_grid
+from bisimetric.errors import InvalidChain, InvalidOption
 
 CROOKED = """
     S.#

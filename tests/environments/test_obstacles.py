@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bisimetric import environments as env
-from bisimetric._errors import InvalidOption
 from bisimetric.environments._layout import read_map
 from bisimetric.environments._obstacles import MAP, SHUT_OFF, obstacle_map
+from bisimetric.errors import InvalidOption
 
 SEEDS = range(60)
 

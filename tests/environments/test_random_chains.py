@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bisimetric._errors import InvalidOption
 from bisimetric.environments import random_chain, random_cost, random_sparse_chain
+from bisimetric.errors import InvalidOption
 
 KINDS = ["softmax", "uniform"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bisimetric import environments as env
-from bisimetric._errors import InvalidOption
+from bisimetric.errors import InvalidOption
 
 
 def same(one, other):

@@ -8,11 +8,11 @@ import stat
 import zipfile
 
 import pytest
-from tests.io.io_samples import SUFFIXES, assert_same_chain, chains, solutions
 
 import bisimetric as bm
 from bisimetric import errors
 from bisimetric.experiments._experiment import FORMAT, write_record
+from tests.io.io_samples import SUFFIXES, assert_same_chain, chains, solutions
 
 
 def _raiser(error):

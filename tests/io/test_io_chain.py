@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests import strategies
-from tests.io.io_samples import SUFFIXES, as_bytes, assert_same_chain, chains, edited, refusal
 
 import bisimetric as bm
 from bisimetric import errors
+from tests import strategies
+from tests.io.io_samples import SUFFIXES, as_bytes, assert_same_chain, chains, edited, refusal
 
 ROWS = [[0.5, 0.5], [0.25, 0.75]]
 

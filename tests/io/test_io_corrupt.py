@@ -10,11 +10,11 @@ import zipfile
 
 import numpy as np
 import pytest
-from tests.io.io_samples import SUFFIXES, archive, as_bytes, chains, members, npy, refusal, solutions
 
 import bisimetric as bm
 from bisimetric import errors
 from bisimetric.io import _files
+from tests.io.io_samples import SUFFIXES, archive, as_bytes, chains, members, npy, refusal, solutions
 
 CENTRAL, LOCAL = b"PK\1\2", b"PK\3\4"
 
@@ -76,8 +76,8 @@ def test_a_file_beyond_the_limit_is_not_read(suffix, tmp_path):
 def test_no_memory_is_an_error_of_its_own(suffix, tmp_path, monkeypatch):
     """The file may be fine; nothing is allocated."""
     bm.save(chains()["rooms"], tmp_path / f"a.{suffix}")
-    monkeypatch.setattr("bisimetric._memory.available_bytes", lambda: 1000)
-    monkeypatch.setattr("bisimetric._memory.NEGLIGIBLE", 0)
+    monkeypatch.setattr("bisimetric._support.memory.available_bytes", lambda: 1000)
+    monkeypatch.setattr("bisimetric._support.memory.NEGLIGIBLE", 0)
     with pytest.raises(errors.NotEnoughMemory, match=rf"a\.{suffix}: reading it needs about"):
         bm.load(tmp_path / f"a.{suffix}")
 
@@ -159,7 +159,7 @@ def test_texts_among_numbers_do_not_multiply(tmp_path):
 
 def test_memory_for_json_is_estimated_from_what_it_holds(tmp_path, monkeypatch):
     """A million empty lists take thirty times the memory of their text."""
-    monkeypatch.setattr("bisimetric._memory.available_bytes", lambda: 50 * 10**6)
+    monkeypatch.setattr("bisimetric._support.memory.available_bytes", lambda: 50 * 10**6)
     (tmp_path / "a.json").write_bytes(b"[" + b"[]," * 10**6 + b"0]")
     with pytest.raises(errors.NotEnoughMemory, match=r"save it as \.npz"):
         bm.load(tmp_path / "a.json")

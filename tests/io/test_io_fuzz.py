@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.io.io_samples import SUFFIXES, archive, as_bytes, assert_same_chain, chains, members, solutions
 
 import bisimetric as bm
 from bisimetric import errors
+from tests.io.io_samples import SUFFIXES, archive, as_bytes, assert_same_chain, chains, members, solutions
 
 QUICK = settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 LONG = settings(QUICK, max_examples=2000)

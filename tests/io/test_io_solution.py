@@ -9,6 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+
+import bisimetric as bm
+from bisimetric import solvers
 from tests import strategies
 from tests.io.io_samples import (
     SUFFIXES,
@@ -21,9 +24,6 @@ from tests.io.io_samples import (
     refusal,
     solutions,
 )
-
-import bisimetric as bm
-from bisimetric import solvers
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

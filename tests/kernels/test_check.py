@@ -7,8 +7,8 @@ import pytest
 
 import bisimetric as bm
 from bisimetric import kernels
-from bisimetric._bellman import Bellman
 from bisimetric.kernels.layout import Report
+from bisimetric.operators.bellman import Bellman
 from tests import reference
 
 pytestmark = pytest.mark.kernels

@@ -9,8 +9,8 @@ import pytest
 
 import bisimetric as bm
 from bisimetric import kernels
-from bisimetric._bellman import Bellman
-from bisimetric._coupling import TreeWitness
+from bisimetric.couplings.coupling import TreeWitness
+from bisimetric.operators.bellman import Bellman
 
 pytestmark = pytest.mark.kernels
 

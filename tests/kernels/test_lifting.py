@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric import _lumping
-from bisimetric._lifting import LiftedWitness
+from bisimetric.couplings.lifted import LiftedWitness
+from bisimetric.solving import lumping
 
 pytestmark = pytest.mark.kernels
 
@@ -16,7 +16,7 @@ GRAIN = 2.0**-52
 
 @pytest.fixture(autouse=True)
 def _always(monkeypatch):
-    monkeypatch.setattr(_lumping, "FEWEST_PAIRS", 1)
+    monkeypatch.setattr(lumping, "FEWEST_PAIRS", 1)
 
 
 def nearly_alike():

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric import _pairs
-from bisimetric._bellman import Bellman
-from bisimetric._certificate import ListedCertificate, check
-from bisimetric._coupling import TreeWitness
-from bisimetric._task import ChainTask
+from bisimetric.certificates.certify import ListedCertificate, check
+from bisimetric.couplings.coupling import TreeWitness
+from bisimetric.operators import listing
+from bisimetric.operators.bellman import Bellman
+from bisimetric.solving.task import ChainTask
 
 pytestmark = pytest.mark.kernels
 
@@ -57,17 +57,17 @@ def test_numbers(problem):
     bellman = Bellman.of(problem).on_open_pairs(problem)
     n, m = problem.shape
     x, y = bellman.states(0, bellman.n_pairs)
-    assert np.array_equal(_pairs.numbers(bellman.pairs, x, y, m), np.arange(bellman.n_pairs))
+    assert np.array_equal(listing.numbers(bellman.pairs, x, y, m), np.arange(bellman.n_pairs))
     found = np.zeros((n, m), np.bool_)
     found[x, y] = True
     assert found.sum() == bellman.n_pairs
     if bellman.folded:
         assert not (found & found.T).any()
-        assert np.array_equal(_pairs.numbers(bellman.pairs, y, x, m), np.arange(bellman.n_pairs))
+        assert np.array_equal(listing.numbers(bellman.pairs, y, x, m), np.arange(bellman.n_pairs))
         found |= found.T
     assert np.array_equal(found, ~bellman.stop)
     every = np.divmod(np.arange(n * m), m)
-    assert np.array_equal(_pairs.numbers(bellman.pairs, *every, m).reshape(n, m) >= 0, found)
+    assert np.array_equal(listing.numbers(bellman.pairs, *every, m).reshape(n, m) >= 0, found)
     counts = np.diff(bellman.pairs.row)
     assert problem.stop is not None or counts.max() - counts.min() <= 1
     for first, last in ((0, 1), (1, bellman.n_pairs), (bellman.n_pairs - 1, bellman.n_pairs)):
@@ -79,7 +79,7 @@ def test_vectors_and_matrices(problem):
     bellman = Bellman.of(problem).on_open_pairs(problem)
     vector = np.random.default_rng(0).random(bellman.n_pairs)
     matrix = bellman.spread(vector)
-    assert np.array_equal(_pairs.gathered(bellman.pairs, matrix), vector)
+    assert np.array_equal(listing.gathered(bellman.pairs, matrix), vector)
     assert np.array_equal(matrix[bellman.stop], bellman.scaled_cost()[bellman.stop])
     assert not bellman.folded or np.array_equal(matrix, matrix.T)
     assert np.array_equal(bellman.plus(matrix, vector.copy()), bellman.spread(2 * vector))
@@ -94,7 +94,7 @@ def test_sweeps_and_evaluations(problem):
     trees, all_trees = some.new_trees(), whole.new_trees()
     sweep, full = some.improve(value, trees, cold=True), whole.improve(value, all_trees, cold=True)
     swept = full.residual.reshape(problem.shape)
-    np.testing.assert_allclose(sweep.residual, _pairs.gathered(some.pairs, swept), atol=1e-13)
+    np.testing.assert_allclose(sweep.residual, listing.gathered(some.pairs, swept), atol=1e-13)
     again = some.improve(value, trees, cold=False)
     np.testing.assert_allclose(again.residual, sweep.residual, atol=1e-13)
     assert again.pivots == 0
@@ -105,7 +105,7 @@ def test_sweeps_and_evaluations(problem):
     right = some.spread(sweep.residual)
     right[some.stop] = 0.0
     expected = np.linalg.solve(np.eye(value.size) - 0.9 * moves, right.ravel()).reshape(problem.shape)
-    np.testing.assert_allclose(solved.x, _pairs.gathered(some.pairs, expected), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(solved.x, listing.gathered(some.pairs, expected), rtol=1e-9, atol=1e-11)
 
 
 def twins():

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from bisimetric import kernels
-from bisimetric._stochastic import offsets
 from bisimetric.kernels.layout import Modes
+from bisimetric.models.rows import offsets
 
 pytestmark = pytest.mark.kernels
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from bisimetric import _partition
-from bisimetric._partition import Moves, refined
+from bisimetric.models import partition
+from bisimetric.models.partition import Moves, refined
 from tests import reference, strategies
 
 pytestmark = pytest.mark.kernels
@@ -73,7 +73,7 @@ def test_slices_change_nothing(monkeypatch):
     matrix = np.eye(30)[random.integers(0, 30, 30)] * 0.5 + np.eye(30)[random.integers(0, 30, 30)] * 0.5
     groups = random.integers(0, 2, 30)
     whole = classes_of(matrix, groups)
-    monkeypatch.setattr(_partition, "ARCS_AT_ONCE", 1)
+    monkeypatch.setattr(partition, "ARCS_AT_ONCE", 1)
     assert classes_of(matrix, groups) == whole == reference.bisimilarity(matrix, groups.tolist())
 
 

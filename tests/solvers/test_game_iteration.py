@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric import _krylov, _linear
-from bisimetric._game import Game
-from bisimetric._game_bellman import GameBellman
+from bisimetric.linear import krylov, ladder
+from bisimetric.operators.game import GameBellman
+from bisimetric.problems.game import Game
 from bisimetric.solvers import GameIteration
 
 MDP = bm.environments.four_rooms_mdp(side=4, slip=0.1)
@@ -20,9 +20,9 @@ def test_solves_without_its_linear_solver(monkeypatch, actions):
     truth = bm.bisimulation_metric(MDP, discount=0.9, actions=actions)
 
     def useless(self, first, matrix, apply, b, discount, target):
-        return _krylov.Solved(b, np.inf, 1)
+        return krylov.Solved(b, np.inf, 1)
 
-    monkeypatch.setattr(_linear.Ladder, "solve", useless)
+    monkeypatch.setattr(ladder.Ladder, "solve", useless)
     slow = bm.bisimulation_metric(MDP, discount=0.9, actions=actions)
     assert slow.status is bm.Status.SOLVED
     assert (slow.lower <= truth.upper).all()

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric import _memory, solvers
-from bisimetric._bellman import Bellman
+from bisimetric import solvers
+from bisimetric._support import memory
+from bisimetric.operators.bellman import Bellman
 from bisimetric.solvers import linear_program
 from bisimetric.solvers.linear_program import _Program
 
@@ -158,8 +159,8 @@ def test_probabilities_below_the_reach_of_highs() -> None:
 
 def test_memory_is_estimated_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program says what it would need, and what needs less."""
-    monkeypatch.setattr(_memory, "available_bytes", lambda: 1000)
-    monkeypatch.setattr(_memory, "NEGLIGIBLE", 0)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(memory, "NEGLIGIBLE", 0)
     with pytest.raises(bm.errors.NotEnoughMemory, match=r"linear program.*PolicyIteration"):
         bm.solve(PROBLEM, bm.LinearProgram())
 

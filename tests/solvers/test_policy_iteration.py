@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 
 import bisimetric as bm
-from bisimetric import _krylov, _linear, kernels
-from bisimetric._bellman import Bellman
+from bisimetric import kernels
 from bisimetric.errors import InvalidOption
+from bisimetric.linear import krylov, ladder
+from bisimetric.operators.bellman import Bellman
 from bisimetric.solvers import policy_iteration
 from tests import reference, strategies
 
@@ -85,9 +86,9 @@ def test_failed_evaluations_fall_back_to_sweeps(monkeypatch):
     truth = bm.solve(problem)
 
     def nonsense(self, first, matrix, apply, b, discount, target):
-        return _krylov.Solved(np.full_like(b, np.nan), np.inf, 1)
+        return krylov.Solved(np.full_like(b, np.nan), np.inf, 1)
 
-    monkeypatch.setattr(_linear.Ladder, "solve", nonsense)
+    monkeypatch.setattr(ladder.Ladder, "solve", nonsense)
     solution = bm.solve(problem)
     assert solution.status is bm.Status.SOLVED
     assert len(solution.history) > len(truth.history)
@@ -124,7 +125,7 @@ def test_one_call_or_many_give_the_same(monkeypatch):
     assert bm.solve(large).status is bm.Status.SOLVED
     with pytest.raises(TypeError, match="NoneType"):
         bm.solve(small)
-    monkeypatch.setattr(_krylov, "ONE_CALL", 0)
+    monkeypatch.setattr(krylov, "ONE_CALL", 0)
     np.testing.assert_allclose(bm.solve(small).value, in_one.value, atol=1e-9)
 
 

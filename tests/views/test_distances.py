@@ -10,8 +10,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import bisimetric as bm
-from bisimetric._solution import Answer
 from bisimetric.errors import InvalidOption
+from bisimetric.solving.solution import Answer
 from bisimetric.views.distances import block_means
 from tests.views.pictures import pixels, texts
 

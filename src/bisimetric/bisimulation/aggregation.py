@@ -32,20 +32,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._chain import MarkovChain
-from bisimetric._convert import as_mdp
-from bisimetric._errors import InvalidChain, InvalidOption
-from bisimetric._frozen import Immutable
-from bisimetric._game import Game
-from bisimetric._mdp import MDP
-from bisimetric._options import as_float, shown
-from bisimetric._partition import Classes
-from bisimetric._problem import Problem, checked_discount
-from bisimetric._solve import solve, solve_game
-from bisimetric._stochastic import Floats, frozen
+from bisimetric._support.frozen import Immutable
+from bisimetric._support.options import as_float, shown
 from bisimetric.bisimulation.classes import check_model, same_actions
 from bisimetric.bisimulation.clusters import clustered, mean_chain, mean_mdp
 from bisimetric.bisimulation.quotient import Model
+from bisimetric.errors import InvalidChain, InvalidOption
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.mdp import MDP
+from bisimetric.models.partition import Classes
+from bisimetric.models.rows import Floats, frozen
+from bisimetric.problems.discounted import Problem, checked_discount
+from bisimetric.problems.game import Game
+from bisimetric.readers.convert import as_mdp
+from bisimetric.solving.loop import solve, solve_game
 
 ROUNDINGS = 1.0 + 2.0**-50  # four of them, outwards
 

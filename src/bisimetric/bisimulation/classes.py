@@ -18,11 +18,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from bisimetric._chain import MarkovChain
-from bisimetric._errors import InvalidChain, InvalidOption
-from bisimetric._mdp import MDP
-from bisimetric._options import as_float, shown
-from bisimetric._partition import Classes, Moves, common, equal_numbers, refined
+from bisimetric._support.options import as_float, shown
+from bisimetric.errors import InvalidChain, InvalidOption
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.mdp import MDP
+from bisimetric.models.partition import Classes, Moves, common, equal_numbers, refined
 
 DEFAULT_TOL = 1e-12  # between probabilities
 

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._chain import Label, MarkovChain
-from bisimetric._mdp import MDP
-from bisimetric._partition import Classes, first_states, numbered
-from bisimetric._stochastic import Floats, frozen
+from bisimetric.models.chain import Label, MarkovChain
+from bisimetric.models.mdp import MDP
+from bisimetric.models.partition import Classes, first_states, numbered
+from bisimetric.models.rows import Floats, frozen
 
 
 def clustered(distances: Floats, kinds: Classes, epsilon: float | None, n_states: int | None) -> Classes:

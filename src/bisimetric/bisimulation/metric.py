@@ -17,15 +17,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, overload
 
-from bisimetric._convert import as_chain
-from bisimetric._cost import label_mismatch
-from bisimetric._errors import InvalidOption, InvalidProblem
-from bisimetric._game import Game, Meeting
-from bisimetric._game_solution import MDPSolution
-from bisimetric._mdp import MDP
-from bisimetric._problem import Problem
-from bisimetric._solution import Solution, Step
-from bisimetric._solve import solve, solve_game
+from bisimetric.cost import label_mismatch
+from bisimetric.errors import InvalidOption, InvalidProblem
+from bisimetric.models.mdp import MDP
+from bisimetric.problems.discounted import Problem
+from bisimetric.problems.game import Game, Meeting
+from bisimetric.readers.convert import as_chain
+from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.loop import solve, solve_game
+from bisimetric.solving.solution import Solution, Step
 
 
 @overload

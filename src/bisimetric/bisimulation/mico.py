@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from bisimetric import _memory
-from bisimetric._bellman import Bellman
-from bisimetric._certificate import Application, Certificate, immediate, interval, is_immediate
-from bisimetric._convert import as_chain
-from bisimetric._errors import SolverFailed
-from bisimetric._problem import Problem
-from bisimetric._rounding import Errors
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric._support import memory
+from bisimetric.certificates.certify import Application, Certificate, immediate, interval, is_immediate
+from bisimetric.certificates.rounding import Errors
+from bisimetric.errors import SolverFailed
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.operators.bellman import Bellman
+from bisimetric.problems.discounted import Problem
+from bisimetric.readers.convert import as_chain
 
 SOLVED = 8 * UNIT_ROUNDOFF  # residual at which the linear system is left, relative to the largest value
 TOL = 1e-9  # relative gap that is promised
@@ -45,7 +45,7 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
     source = as_chain(chain)
     target = source if other is None else as_chain(other)
     n, m = source.n_states, target.n_states
-    _memory.require(BYTES_PER_PAIR * n * m, f"MICo on {n} x {m} states", "merge bisimilar states with quotient(...)")
+    memory.require(BYTES_PER_PAIR * n * m, f"MICo on {n} x {m} states", "merge bisimilar states with quotient(...)")
     problem = Problem(source, target, discount=discount, normalised=True)
     if is_immediate(problem):
         return immediate(problem).published(None)

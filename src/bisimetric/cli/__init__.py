@@ -12,9 +12,9 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 
-from bisimetric._errors import BisimetricError
 from bisimetric.cli._text import complain
 from bisimetric.cli._verdict import ExitCode
+from bisimetric.errors import BisimetricError
 
 __all__ = ["main"]
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from bisimetric._memory import require_space_for_libraries
-from bisimetric._version import __version__
+from bisimetric import __version__
+from bisimetric._support.memory import require_space_for_libraries
 from bisimetric.cli._help import (
     AGGREGATE_HELP,
     DISTANCE_HELP,

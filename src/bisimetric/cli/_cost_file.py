@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._errors import FileFormatError
-from bisimetric._memory import in_words
+from bisimetric._support.memory import in_words
+from bisimetric.errors import FileFormatError
 
 BYTES_PER_COST = 64  # in any of the formats, generously
 ALWAYS_ALLOWED = 2**20  # bytes; so that a table of the wrong shape is told so, not that it is too large

@@ -10,19 +10,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from bisimetric import as_chain, solve, solvers
 from bisimetric import cost as costs
-from bisimetric._errors import (
-    BisimetricError,
-    InvalidOption,
-    MissingStart,
-    NotEnoughMemory,
-    SolveInterrupted,
-    SolverFailed,
-    ToleranceNotReached,
-)
-from bisimetric._problem import Problem
-from bisimetric._solution import Solution, Status
+from bisimetric import solvers
 from bisimetric.cli._console import print_json, show
 from bisimetric.cli._cost_file import read_costs
 from bisimetric.cli._document import as_document
@@ -32,6 +21,19 @@ from bisimetric.cli._progress import Progress
 from bisimetric.cli._report import report, verdict_line
 from bisimetric.cli._text import complain, digits
 from bisimetric.cli._verdict import ExitCode, judge
+from bisimetric.errors import (
+    BisimetricError,
+    InvalidOption,
+    MissingStart,
+    NotEnoughMemory,
+    SolveInterrupted,
+    SolverFailed,
+    ToleranceNotReached,
+)
+from bisimetric.problems.discounted import Problem
+from bisimetric.readers.convert import as_chain
+from bisimetric.solving.loop import solve
+from bisimetric.solving.solution import Solution, Status
 from bisimetric.views.distances import distances as draw_distances
 from bisimetric.views.explanation import Explanation
 from bisimetric.views.saving import save as save_figure

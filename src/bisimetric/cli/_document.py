@@ -6,8 +6,8 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from bisimetric._solution import Step
 from bisimetric.cli._outcome import Outcome, has_starts
+from bisimetric.solving.solution import Step
 
 
 def as_document(outcome: Outcome) -> dict[str, Any]:

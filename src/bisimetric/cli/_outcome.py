@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bisimetric._solution import Solution
 from bisimetric.cli._verdict import Verdict
+from bisimetric.solving.solution import Solution
 from bisimetric.views.explanation import Explanation
 
 TOP = 8  # pairs listed, of the explanation or of the closest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from bisimetric._errors import InvalidOption
+from bisimetric.errors import InvalidOption
 from bisimetric.io import SUFFIXES
 from bisimetric.views.look import require_matplotlib
 from bisimetric.views.saving import PICTURES

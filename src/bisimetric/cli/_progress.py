@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.spinner import Spinner
 
-    from bisimetric._solution import Step
+    from bisimetric.solving.solution import Step
 
 DELAY = 1.5  # seconds
 REDRAWS = 8  # per second

@@ -9,13 +9,13 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bisimetric._chain import MarkovChain
-from bisimetric._memory import in_words
-from bisimetric._solution import Solution, Status
-from bisimetric._text import discount_text
+from bisimetric._support.memory import in_words
+from bisimetric._support.text import discount_text
 from bisimetric.cli._outcome import Expense, Outcome, PairDistance, Summary, has_starts
 from bisimetric.cli._text import Digits, digits, duration, printable
 from bisimetric.cli._verdict import Verdict
+from bisimetric.models.chain import MarkovChain
+from bisimetric.solving.solution import Solution, Status
 from bisimetric.views.explanation import Explanation
 
 Row = tuple[str, str]

@@ -12,12 +12,12 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bisimetric import plot
-from bisimetric._errors import BisimetricError, InvalidOption, MissingExtra
-from bisimetric._options import one_of
+from bisimetric._support.options import one_of
 from bisimetric.cli._console import print_json, show
 from bisimetric.cli._progress import Progress
 from bisimetric.cli._text import duration
 from bisimetric.cli._verdict import ExitCode
+from bisimetric.errors import BisimetricError, InvalidOption, MissingExtra
 from bisimetric.experiments import ALL, Experiment, Record, Table, Workplace, read_record, write_record
 from bisimetric.io._files import check_destination, described
 from bisimetric.views.look import require_matplotlib

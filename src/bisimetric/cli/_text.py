@@ -13,7 +13,7 @@ from contextlib import suppress
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import NamedTuple
 
-from bisimetric._text import printable as printable
+from bisimetric._support.text import printable as printable
 
 LONGEST_MESSAGE = 2_000
 FLOAT_DIGITS = 17  # significant digits that tell any two floats apart

@@ -19,13 +19,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bisimetric._chain import MarkovChain
-from bisimetric._errors import InvalidOption
-from bisimetric._mdp import MDP
-from bisimetric._options import fraction, one_of, whole
+from bisimetric._support.options import fraction, one_of, whole
 from bisimetric.environments._grid import CORNERS, Corner, chain_on, grid
 from bisimetric.environments._layout import Layout, Mask, read_map, require_square
 from bisimetric.environments._walk import directed_walks, random_walk, shortest_walk
+from bisimetric.errors import InvalidOption
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.mdp import MDP
 
 FOUR_ROOMS = """
     ...#...

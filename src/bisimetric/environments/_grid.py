@@ -12,12 +12,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._chain import MarkovChain
-from bisimetric._errors import InvalidOption
-from bisimetric._options import one_of, whole
-from bisimetric._stochastic import Floats, real_array
+from bisimetric._support.options import one_of, whole
 from bisimetric.environments._layout import Cell, Layout, read_map, require_square
 from bisimetric.environments._walk import Matrix, random_walk
+from bisimetric.errors import InvalidOption
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.rows import Floats, real_array
 
 Corner = Literal["north-west", "north-east", "south-west", "south-east"]
 CORNERS: dict[str, tuple[int, int]] = {  # 0: first row or column, 1: last

@@ -17,9 +17,9 @@ from textwrap import dedent
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric import _memory
-from bisimetric._errors import InvalidOption
-from bisimetric._options import shown
+from bisimetric._support import memory
+from bisimetric._support.options import shown
+from bisimetric.errors import InvalidOption
 
 WALL, FREE, DOOR, GOAL, START = "#.DGS"
 BYTES_PER_CELL = 400  # of a map and of the chain on it
@@ -118,6 +118,6 @@ def _checked_lines(ascii_map: object) -> list[str]:
 
 def require_square(side: int) -> None:
     """Raise where a square of this side needs more memory than there is."""
-    _memory.require_if_large(
+    memory.require_if_large(
         BYTES_PER_CELL * side * side, f"a grid of side {shown(side)}", "take a smaller one, or a map with fewer cells"
     )

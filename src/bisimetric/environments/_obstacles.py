@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from bisimetric._chain import MarkovChain
-from bisimetric._mdp import MDP
-from bisimetric._options import whole
-from bisimetric._stochastic import Floats
+from bisimetric._support.options import whole
 from bisimetric.environments._grid import chain_on
 from bisimetric.environments._layout import DOOR, FREE, START, WALL, Cell, read_map
 from bisimetric.environments._walk import directed_walks
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.mdp import MDP
+from bisimetric.models.rows import Floats
 
 MAP = """
     ...#..G

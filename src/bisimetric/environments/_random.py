@@ -19,10 +19,10 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from bisimetric import _memory
-from bisimetric._chain import MarkovChain
-from bisimetric._options import one_of, shown, whole
-from bisimetric._stochastic import Floats
+from bisimetric._support import memory
+from bisimetric._support.options import one_of, shown, whole
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.rows import Floats
 
 Kind = Literal["softmax", "uniform"]
 KINDS = ("softmax", "uniform")
@@ -62,7 +62,7 @@ def random_sparse_chain(n: int, successors: int, *, seed: int) -> MarkovChain:
     """A chain of n states with that many distinct random successors each, rewards uniform(0,1); start 0."""
     n_states = whole(n, "n", at_least=1)
     degree = whole(successors, "successors", at_least=1, at_most=n_states)
-    _memory.require_if_large(
+    memory.require_if_large(
         BYTES_PER_TRANSITION * n_states * degree, f"{shown(n_states)} x {shown(degree)} transitions", "ask for fewer"
     )
     rng = _generator(seed)
@@ -79,7 +79,7 @@ def random_sparse_chain(n: int, successors: int, *, seed: int) -> MarkovChain:
 
 
 def _require_dense(n: int, m: int) -> None:
-    _memory.require_if_large(
+    memory.require_if_large(
         BYTES_PER_ENTRY * n * m, f"a dense array of {shown(n)} x {shown(m)} numbers", "ask for fewer states"
     )
 

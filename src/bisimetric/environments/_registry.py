@@ -15,9 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from bisimetric._chain import MarkovChain
-from bisimetric._errors import InvalidOption
-from bisimetric._options import hint, whole
+from bisimetric._support.options import hint, whole
 from bisimetric.environments._four_rooms import (
     classic_four_rooms,
     four_rooms,
@@ -27,6 +25,8 @@ from bisimetric.environments._four_rooms import (
 from bisimetric.environments._grid import grid_3x3, open_grid
 from bisimetric.environments._obstacles import four_rooms_obstacles
 from bisimetric.environments._random import Kind, random_chain, random_sparse_chain
+from bisimetric.errors import InvalidOption
+from bisimetric.models.chain import MarkovChain
 
 MAX_SIDE = 1_000  # of a grid: a million states
 MAX_DENSE_STATES = 5_000  # 25 million transitions

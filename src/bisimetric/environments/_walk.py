@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._options import one_of
+from bisimetric._support.options import one_of
 from bisimetric.environments._layout import STEPS, Ints, Layout, Mask
 
 WALKS = ("stay", "neighbours")

@@ -21,8 +21,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from bisimetric._errors import FileFormatError
-from bisimetric._version import __version__
+from bisimetric import __version__
+from bisimetric.errors import FileFormatError
 from bisimetric.io._files import described, open_regular, write_file
 
 if TYPE_CHECKING:

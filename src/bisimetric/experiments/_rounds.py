@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bisimetric._bellman import Bellman
-from bisimetric._problem import Problem
-from bisimetric._sinkhorn import Factored
-from bisimetric._solve import solve
-from bisimetric._stochastic import Floats
+from bisimetric.couplings.factored import Factored
+from bisimetric.models.rows import Floats
+from bisimetric.operators.bellman import Bellman
+from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import Solver
-from bisimetric.solvers.entropic import EntropicRound
+from bisimetric.solvers.sinkhorn.entropic import EntropicRound
+from bisimetric.solving.loop import solve
 
 TRUTH = 1e-10  # relative gap of V*
 CURVE_ACCURACY = 1e-8  # residual of V^π on a curve, relative to the largest cost

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
-from bisimetric._problem import Problem
-from bisimetric._stochastic import Floats
 from bisimetric.experiments._rounds import Approximate, relative_error, spaced, values
+from bisimetric.models.rows import Floats
+from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import (
     EntropicPolicyIteration,
     SinkhornBellman,

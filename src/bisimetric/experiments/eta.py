@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bisimetric._problem import Problem
-from bisimetric._solve import solve
-from bisimetric._step_size import Decaying, StepSize
 from bisimetric.environments import small_four_rooms
 from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
 from bisimetric.experiments._rounds import TRUTH, relative_error, spaced, values
+from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
+from bisimetric.solvers.sinkhorn.step_size import Decaying, StepSize
+from bisimetric.solving.loop import solve
 
 if TYPE_CHECKING:
     from bisimetric.experiments._experiment import Figure

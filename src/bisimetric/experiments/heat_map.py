@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bisimetric._chain import MarkovChain
-from bisimetric._errors import InvalidOption
-from bisimetric._problem import Problem
-from bisimetric._solve import solve
 from bisimetric.environments import grid_3x3, matching_four_rooms
+from bisimetric.errors import InvalidOption
 from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
 from bisimetric.experiments._rounds import TRUTH
+from bisimetric.models.chain import MarkovChain
+from bisimetric.problems.discounted import Problem
+from bisimetric.solving.loop import solve
 
 if TYPE_CHECKING:
     from bisimetric.experiments._experiment import Figure

@@ -30,12 +30,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bisimetric._pairwise import PairDone, pairwise
-from bisimetric._stochastic import Floats
 from bisimetric.environments import four_rooms_obstacles
 from bisimetric.environments._layout import DOOR, GOAL, START, WALL, Layout, read_map
 from bisimetric.environments._obstacles import obstacle_map
 from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
+from bisimetric.many.pairwise import PairDone, pairwise
+from bisimetric.models.rows import Floats
 from bisimetric.views.embedding import Embedding, embed
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bisimetric._problem import Problem
-from bisimetric._solve import solve
-from bisimetric._stochastic import Floats
 from bisimetric.environments import four_rooms
 from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
 from bisimetric.experiments._rounds import TRUTH, spaced, values
+from bisimetric.models.rows import Floats
+from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
+from bisimetric.solving.loop import solve
 
 if TYPE_CHECKING:
     from bisimetric.experiments._experiment import Figure

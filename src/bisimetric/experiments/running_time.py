@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bisimetric._problem import Problem
-from bisimetric._solve import solve
-from bisimetric._stochastic import Floats
 from bisimetric.environments import random_chain, random_cost
 from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
 from bisimetric.experiments._rounds import answer, relative_error, truth
 from bisimetric.experiments._settings import LADDERS, METHODS, OURS, PAPER, Rung, climb, options
 from bisimetric.experiments._timing import cpu_seconds, single_threaded
+from bisimetric.models.rows import Floats
+from bisimetric.problems.discounted import Problem
+from bisimetric.solving.loop import solve
 
 if TYPE_CHECKING:
     from bisimetric.experiments._experiment import Figure

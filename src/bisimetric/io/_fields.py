@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._errors import FileFormatError
-from bisimetric._stochastic import Floats
+from bisimetric.errors import FileFormatError
+from bisimetric.models.rows import Floats
 
 KINDS = {
     dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a whole number",

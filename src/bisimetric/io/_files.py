@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from bisimetric._errors import FileFormatError, InvalidOption
+from bisimetric.errors import FileFormatError, InvalidOption
 
 SIZE_LIMIT = 4 * 2**30  # bytes of a file, and of everything in it when unpacked
 SUFFIXES = (".npz", ".json")

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import IO, Any, NoReturn
 
-from bisimetric import _memory
-from bisimetric._errors import FileFormatError
+from bisimetric._support import memory
+from bisimetric.errors import FileFormatError
 from bisimetric.io._document import Document, Stream
 from bisimetric.io._files import SIZE_LIMIT
 
@@ -28,7 +28,7 @@ def write(file: IO[bytes], document: Document) -> None:
         size += len(data)
         if size > SIZE_LIMIT:
             raise FileFormatError(
-                f"needs more than {_memory.in_words(SIZE_LIMIT)}, the most a file may have; "
+                f"needs more than {memory.in_words(SIZE_LIMIT)}, the most a file may have; "
                 "save as .npz, which is smaller"
             )
         file.write(data)
@@ -36,7 +36,7 @@ def write(file: IO[bytes], document: Document) -> None:
 
 def read(file: IO[bytes], size: int) -> object:
     """The JSON value in a file of `size` bytes."""
-    _memory.require(2 * size, "reading it", "use a machine with more memory")
+    memory.require(2 * size, "reading it", "use a machine with more memory")
     data = file.read(size + 1)
     if len(data) != size:
         raise FileFormatError(f"has {len(data)} bytes instead of {size}: it changed while it was read")
@@ -46,7 +46,7 @@ def read(file: IO[bytes], size: int) -> object:
 def parsed(data: bytes) -> object:
     """The value of a JSON text."""
     needed = BYTES_PER_CHARACTER * len(data) + sum(data.count(mark) * each for mark, each in BYTES_PER_MARK.items())
-    _memory.require(needed, "reading JSON text", "save it as .npz, which needs less")
+    memory.require(needed, "reading JSON text", "save it as .npz, which needs less")
     try:
         text = data.decode("utf-8-sig", "surrogatepass")
         return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib import format as npy
 
-from bisimetric import _memory
-from bisimetric._errors import FileFormatError
+from bisimetric._support import memory
+from bisimetric.errors import FileFormatError
 from bisimetric.io import _json
 from bisimetric.io._document import Document, Stream, without_arrays
 from bisimetric.io._files import SIZE_LIMIT
@@ -59,7 +59,7 @@ def write(file: IO[bytes], document: Document) -> None:
     size = meta.tell() + sum(HEADER_LENGTH + array.nbytes for array in arrays.values())
     if size > SIZE_LIMIT:
         raise FileFormatError(
-            f"needs {_memory.in_words(size)}, a file holds at most {_memory.in_words(SIZE_LIMIT)}; "
+            f"needs {memory.in_words(size)}, a file holds at most {memory.in_words(SIZE_LIMIT)}; "
             "save the arrays that you need with numpy.save"
         )
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
@@ -94,7 +94,7 @@ def read(file: IO[bytes], size: int, array_names: Collection[str]) -> Document:
                 f"has no member {META}, expected a file that bisimetric.save wrote; MarkovChain(...) takes arrays"
             )
         needed = sum(info.file_size for info in members.values())
-        _memory.require(needed, "reading it", "use a machine with more memory")
+        memory.require(needed, "reading it", "use a machine with more memory")
         info = members.pop(META)
         meta = _json.parsed(b"".join(_chunks(archive, info)))
         if not isinstance(meta, dict):

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from bisimetric._chain import MarkovChain
-from bisimetric._errors import BisimetricError, FileFormatError, InvalidOption, NotEnoughMemory
-from bisimetric._solution import Solution
+from bisimetric.errors import BisimetricError, FileFormatError, InvalidOption, NotEnoughMemory
 from bisimetric.io import _json, _npz
 from bisimetric.io._chains import CHAIN_ARRAYS, CHAIN_KEYS, chain_document, chain_from
 from bisimetric.io._document import Document
 from bisimetric.io._fields import Fields, kind_of
 from bisimetric.io._files import checked_path, described, open_regular, write_file
 from bisimetric.io._solutions import SOLUTION_ARRAYS, SOLUTION_KEYS, solution_document, solution_from
+from bisimetric.models.chain import MarkovChain
+from bisimetric.solving.solution import Solution
 
 VERSION = 1
 CHAIN, SOLUTION = "bisimetric chain", "bisimetric solution"

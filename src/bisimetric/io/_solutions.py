@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._bellman import Bellman
-from bisimetric._certificate import CELLS_AT_ONCE, Certificate, check, immediate, is_immediate
-from bisimetric._coupling import StoredWitness, Witness
-from bisimetric._errors import FileFormatError, InvalidProblem, InvalidWitness
-from bisimetric._problem import Problem
-from bisimetric._reachable import reached
-from bisimetric._solution import Solution, Status, Step
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats, frozen, offsets
+from bisimetric.certificates.certify import CELLS_AT_ONCE, Certificate, check, immediate, is_immediate
+from bisimetric.couplings.coupling import StoredWitness, Witness
+from bisimetric.errors import FileFormatError, InvalidProblem, InvalidWitness
 from bisimetric.io._chains import CHAIN_ARRAYS, CHAIN_KEYS, chain_document, chain_from
 from bisimetric.io._document import Document, Stream, stream
 from bisimetric.io._fields import Fields
 from bisimetric.kernels.layout import Cells
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, frozen, offsets
+from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.reachable import reached
+from bisimetric.problems.discounted import Problem
+from bisimetric.solving.solution import Solution, Status, Step
 
 PROBLEM_KEYS = ("source", "target", "cost", "cost_error", "discount", "normalised", "stop", "unsolved")
 WITNESS_KEYS = ("indptr", "left", "right", "weight", "potential")

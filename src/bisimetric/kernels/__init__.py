@@ -13,7 +13,7 @@ from types import ModuleType
 
 _MODULES = (
     "transport", "evaluation", "krylov", "modes", "components", "listing", "check", "refinement", "lifting",
-    "dense", "elementary", "sinkhorn", "sparse", "rounding",
+    "sinkhorn",
 )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bisimetric._background import aside
+from bisimetric._support.threads import aside
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -79,7 +79,7 @@ def _user_cache() -> Path:
 
 def _cache_folder() -> Path | None:
     """The folder for these sources, versions and flags, or None where there can't be one."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    sources = sorted(Path(__file__).parent.rglob("*.py"))
     digest = hashlib.sha256(repr((numba.__version__, sys.implementation.cache_tag, numba.config.BOUNDSCHECK)).encode())
     try:
         for source in sources:
@@ -95,7 +95,7 @@ class _Cache(NullCache):  # type: ignore[misc]
     """Compiled code of one kernel in files that may vanish, be cut short or be written by others at any time."""
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
-        self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+        self._name = f"{function.__module__.removeprefix('bisimetric.kernels.')}.{function.__qualname__}"
         self._folder = folder
 
     @property

@@ -3,13 +3,13 @@
 from typing import Any
 
 from bisimetric.solvers.base import Iterate, Solver
-from bisimetric.solvers.entropic_policy_iteration import EntropicPolicyIteration
 from bisimetric.solvers.game_iteration import GameIteration
 from bisimetric.solvers.linear_program import LinearProgram
 from bisimetric.solvers.policy_iteration import PolicyIteration
-from bisimetric.solvers.sinkhorn_bellman import SinkhornBellman
-from bisimetric.solvers.sinkhorn_policy_iteration import SinkhornPolicyIteration
-from bisimetric.solvers.sinkhorn_value_iteration import SinkhornValueIteration
+from bisimetric.solvers.sinkhorn.bellman import SinkhornBellman
+from bisimetric.solvers.sinkhorn.entropic_policy_iteration import EntropicPolicyIteration
+from bisimetric.solvers.sinkhorn.policy_iteration import SinkhornPolicyIteration
+from bisimetric.solvers.sinkhorn.value_iteration import SinkhornValueIteration
 from bisimetric.solvers.value_iteration import ValueIteration
 
 SOLVERS: tuple[type[Solver[Any]], ...] = (

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
 PATIENCE = 12  # steps without progress before a solve has stalled, for solvers that converge fast
 NOISE = 1024 * UNIT_ROUNDOFF  # span of a residual, relative to the largest value, that may be rounding

@@ -27,10 +27,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from bisimetric._game_bellman import GameBellman, GameSweep
-from bisimetric._game_certificate import GameWitness
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric.certificates.game import GameWitness
 from bisimetric.kernels.layout import Trees
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.operators.game import GameBellman, GameSweep
 from bisimetric.solvers.base import NOISE, Iterate, Solver
 
 ACCURACY = 0.01  # of an evaluation: the span of the gains that it ends with, as a fraction of the least so far

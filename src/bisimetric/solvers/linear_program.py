@@ -35,15 +35,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric import _memory
-from bisimetric._background import aside
-from bisimetric._bellman import Bellman
-from bisimetric._coupling import IndependentWitness, StoredWitness, TreeWitness, successors
-from bisimetric._direct import Factors
-from bisimetric._errors import InvalidOption, SolverFailed
-from bisimetric._options import is_positive
-from bisimetric._stochastic import Floats, offsets
+from bisimetric._support import memory
+from bisimetric._support.options import is_positive
+from bisimetric._support.threads import aside
+from bisimetric.couplings.coupling import IndependentWitness, StoredWitness, TreeWitness, successors
+from bisimetric.errors import InvalidOption, SolverFailed
 from bisimetric.kernels.layout import Cells
+from bisimetric.linear.direct import Factors
+from bisimetric.models.rows import Floats, offsets
+from bisimetric.operators.bellman import Bellman
 from bisimetric.solvers.base import Iterate, Solver
 
 METHODS = ("ipm", "simplex", "choose")
@@ -131,7 +131,7 @@ class _Program(NamedTuple):
         source, target = bellman.source, bellman.target
         sizes_x, sizes_y = bellman.sizes
         moves = int(sizes_x.sum() * sizes_y.sum())
-        _memory.require(
+        memory.require(
             moves * BYTES_PER_VARIABLE,
             f"the linear program of {n} x {m} state pairs",
             "PolicyIteration() needs far less",

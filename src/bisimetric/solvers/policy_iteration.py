@@ -28,11 +28,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from bisimetric._bellman import Bellman, Sweep
-from bisimetric._coupling import TreeWitness, without_flows
-from bisimetric._errors import InvalidOption
-from bisimetric._stochastic import UNIT_ROUNDOFF, Floats
+from bisimetric.couplings.coupling import TreeWitness, without_flows
+from bisimetric.errors import InvalidOption
 from bisimetric.kernels.layout import Trees
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.operators.bellman import Bellman, Sweep
 from bisimetric.solvers.base import Iterate, Solver
 
 START_ACCURACY = 0.01  # of the independent coupling's value, relative to the largest cost

@@ -16,10 +16,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bisimetric._bellman import Bellman, Sweep
-from bisimetric._coupling import TreeWitness
-from bisimetric._stochastic import Floats
+from bisimetric.couplings.coupling import TreeWitness
 from bisimetric.kernels.layout import Trees
+from bisimetric.models.rows import Floats
+from bisimetric.operators.bellman import Bellman, Sweep
 from bisimetric.solvers.base import PROGRESS, Iterate, Solver
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._errors import InvalidOption
+from bisimetric.errors import InvalidOption
 
 CELL = re.compile(r"\(([0-9]{1,6}),([0-9]{1,6})\)")
 EMPTY_SHARE = 100  # cells of the map per state at most; names come from outside and must not ask for any memory

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bisimetric._errors import InvalidOption
-from bisimetric._options import as_float, shown
+from bisimetric._support.options import as_float, shown
+from bisimetric.errors import InvalidOption
 from bisimetric.views.look import GRID, REFERENCE, add_legend, axes_or_new, figure_of, look, set_texts
 from bisimetric.views.series import LARGEST, Series, checked_series
 

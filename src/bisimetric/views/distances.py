@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bisimetric._chain import MarkovChain, State
-from bisimetric._options import check_kind
-from bisimetric._solution import Answer, Model
-from bisimetric._stochastic import Floats
+from bisimetric._support.options import check_kind
+from bisimetric.models.chain import MarkovChain, State
+from bisimetric.models.rows import Floats
+from bisimetric.solving.solution import Answer, Model
 from bisimetric.views.cells import Cells, cells_of, checked_cells
 from bisimetric.views.heat_map import draw_marks, heat_map
 from bisimetric.views.look import (

@@ -16,10 +16,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._errors import InvalidOption, MissingExtra
-from bisimetric._frozen import Immutable, frozen
-from bisimetric._options import whole
-from bisimetric._stochastic import Floats, real_array
+from bisimetric._support.frozen import Immutable, frozen
+from bisimetric._support.options import whole
+from bisimetric.errors import InvalidOption, MissingExtra
+from bisimetric.models.rows import Floats, real_array
 
 RANDOM_STARTS = 4
 ROUNDS = 500

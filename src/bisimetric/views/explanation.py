@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bisimetric._coupling import occupancy_error
-from bisimetric._errors import InvalidOption, SolverFailed
-from bisimetric._text import printable
+from bisimetric._support.text import printable
+from bisimetric.couplings.coupling import occupancy_error
+from bisimetric.errors import InvalidOption, SolverFailed
 
 if TYPE_CHECKING:
-    from bisimetric._solution import Solution
+    from bisimetric.solving.solution import Solution
 
 SMALLEST = 5e-324  # rounding of a part that is no normal number
 HEAD = ("source", "target", "occupancy", "cost", "amount", "share")

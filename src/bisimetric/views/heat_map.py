@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._chain import MarkovChain, State, state_index
-from bisimetric._errors import InvalidOption
-from bisimetric._mdp import MDP
-from bisimetric._options import check_kind
-from bisimetric._solution import Model
-from bisimetric._stochastic import Floats, real_array
+from bisimetric._support.options import check_kind
+from bisimetric.errors import InvalidOption
+from bisimetric.models.chain import MarkovChain, State, state_index
+from bisimetric.models.mdp import MDP
+from bisimetric.models.rows import Floats, real_array
+from bisimetric.solving.solution import Model
 from bisimetric.views.cells import Cells, checked_cells
 from bisimetric.views.look import (
     LITERAL,

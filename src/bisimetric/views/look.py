@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bisimetric._errors import MissingExtra
-from bisimetric._options import check_kind
-from bisimetric._stochastic import Floats
-from bisimetric._text import LONGEST_NAME, escaped, printable
+from bisimetric._support.options import check_kind
+from bisimetric._support.text import LONGEST_NAME, escaped, printable
+from bisimetric.errors import MissingExtra
+from bisimetric.models.rows import Floats
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._errors import InvalidOption
-from bisimetric._stochastic import Floats
+from bisimetric.errors import InvalidOption
+from bisimetric.models.rows import Floats
 from bisimetric.views.embedding import Embedding, HasValue, embed
 from bisimetric.views.look import (
     GRID,

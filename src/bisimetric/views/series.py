@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._errors import InvalidOption
-from bisimetric._stochastic import Floats
+from bisimetric.errors import InvalidOption
+from bisimetric.models.rows import Floats
 
 LARGEST = 1e100  # number that is drawn; the limits of logarithmic axes around much larger ones would overflow
 Series = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]

@@ -19,8 +19,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
-from bisimetric._errors import InvalidOption
-from bisimetric._stochastic import Floats
+from bisimetric.errors import InvalidOption
+from bisimetric.models.rows import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

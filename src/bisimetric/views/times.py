@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bisimetric._errors import InvalidOption
-from bisimetric._stochastic import Floats
+from bisimetric.errors import InvalidOption
+from bisimetric.models.rows import Floats
 from bisimetric.views.look import GRID, Look, add_legend, axes_or_new, figure_of, look, set_texts
 from bisimetric.views.series import LARGEST, Series, checked_series
 

@@ -1,0 +1,191 @@
+"""Work on ranges of rows in short blocks, by several threads of this process.
+
+Kernels release the interpreter lock, so plain Python threads suffice. That leaves out numba's own threading
+layers, which abort the process when they are entered from two threads or after a fork. The caller works too;
+helpers join it where they can, so that nothing waits for a helper that never comes: at the exit of the
+interpreter, in a forked child, or where no thread can be started. Blocks last about a tenth of a second, so
+Ctrl-C takes effect between two of them; blocks under way are waited for, so that no array is written after
+the exception. A first block is the caller's alone, because it may have to compile its kernel, and Ctrl-C does
+not wait for that.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from queue import SimpleQueue
+from types import CodeType
+from typing import Generic, TypeVar
+
+from bisimetric._support.threads import Helpers
+from bisimetric.errors import InvalidOption
+
+THREADS_VARIABLE = "BISIMETRIC_THREADS"
+BLOCK_SECONDS = 0.05  # aim for the length of a block
+PARALLEL_FROM = 50_000  # array entries from which a second thread pays for its start
+Result = TypeVar("Result")
+
+
+def thread_count() -> int:
+    """Threads to use: BISIMETRIC_THREADS, or as many as this process may run on."""
+    wish = os.environ.get(THREADS_VARIABLE, "")
+    if not wish:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not (wish.isascii() and wish.isdigit()) or int(wish) < 1:
+        raise InvalidOption(f"{THREADS_VARIABLE} is {wish!r}, expected a positive whole number")
+    return int(wish)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside, this process works with one thread."""
+    before = os.environ.get(THREADS_VARIABLE)
+    os.environ[THREADS_VARIABLE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[THREADS_VARIABLE]
+        else:
+            os.environ[THREADS_VARIABLE] = before
+
+
+@lru_cache(maxsize=1)
+def _helpers(pid: int) -> Helpers:
+    """Every process has its own, also after a fork."""
+    return Helpers()
+
+
+def for_each_block(
+    work: Callable[[int, int], Result],
+    size: int,
+    *,
+    unit: int = 1,
+    largest: int = 2**30,
+    serial_below: int = 0,
+) -> list[Result]:
+    """Call work(first, last) on ranges that cover 0..size, cut at multiples of `unit`; results in no fixed order.
+
+    `largest`: no longer ranges than this, except for a single unit. `serial_below`: a size that is not worth
+    a second thread or a second range.
+    """
+    if size < serial_below and size <= largest:
+        return [work(0, size)]
+    queue = _Queue(work, size, unit, max(1, largest // unit))
+    threads = min(thread_count(), queue.units)
+    if threads > 1 and size >= serial_below:
+        queue.step()
+        return _together(queue, threads)
+    queue.drain()
+    return queue.results
+
+
+def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) -> None:
+    """Call work(first, last) once per thread on even parts of 0..size; `cost` in array entries says if threads pay."""
+    parts = min(thread_count(), size) if cost >= PARALLEL_FROM else 1
+    if parts == 1:
+        work(0, size)
+        return
+
+    def one(part: int, _: int) -> Exception | None:
+        try:
+            work(size * part // parts, size * (part + 1) // parts)
+        except Exception as error:
+            return error
+        return None
+
+    queue = _Queue(one, parts, 1, 1)
+    if _is_new(work.__code__):
+        queue.drain()
+    for error in _together(queue, parts):
+        if error is not None:
+            raise error
+
+
+_seen: set[CodeType] = set()
+
+
+def _is_new(code: CodeType) -> bool:
+    """Whether this is asked for the first time in this process, so that a kernel may have to be compiled."""
+    new = code not in _seen
+    _seen.add(code)
+    return new
+
+
+def _together(queue: _Queue[Result], threads: int) -> list[Result]:
+    """The results of a queue that the caller and threads - 1 helpers work off."""
+    try:
+        _helpers(os.getpid()).ask(queue.help, threads - 1)
+        queue.drain()
+    finally:
+        while True:
+            try:
+                queue.close()
+                break
+            except KeyboardInterrupt as struck:  # helpers still write
+                queue.errors.append(struck)
+    for error in queue.errors:
+        raise error
+    return queue.results
+
+
+class _Queue(Generic[Result]):
+    """Hands out ranges, each once and as long as the last one suggests for BLOCK_SECONDS."""
+
+    def __init__(self, work: Callable[[int, int], Result], size: int, unit: int, largest: int) -> None:
+        self._work = work
+        self._size = size
+        self._unit = unit
+        self._largest = largest
+        self.units = -(-size // unit)
+        self.results: list[Result] = []
+        self.errors: list[BaseException] = []  # of helpers, and what struck the caller while it waited for them
+        self._next: SimpleQueue[int] = SimpleQueue()  # one entry; who has it may take a range
+        self._next.put(0)
+        self._grab = 1
+        self._closed = False
+        self._helping: set[int] = set()  # threads that have not left yet
+        self._left: SimpleQueue[None] = SimpleQueue()  # an entry for every one that has
+
+    def step(self) -> bool:
+        """Work on one range; False if none is left."""
+        first = self._next.get()
+        last = first if self._closed else min(first + self._grab, self.units)
+        self._next.put(last)
+        if first >= last:
+            return False
+        begin = time.perf_counter()
+        self.results.append(self._work(first * self._unit, min(last * self._unit, self._size)))
+        fitting = (last - first) * BLOCK_SECONDS / max(time.perf_counter() - begin, 1e-6)
+        self._grab = max(1, min(int(fitting), 8 * self._grab, self._largest))
+        return True
+
+    def drain(self) -> None:
+        """Work until no range is left."""
+        while self.step():
+            pass
+
+    def help(self) -> None:
+        """The same in another thread, which leaves early when the interpreter exits; too late, it finds nothing."""
+        me = threading.get_ident()
+        self._helping.add(me)
+        try:
+            while threading.main_thread().is_alive() and self.step():
+                pass
+        except BaseException as error:
+            self.errors.append(error)
+            self._closed = True
+        finally:
+            self._helping.discard(me)
+            self._left.put(None)
+
+    def close(self) -> None:
+        """Hand out nothing more and wait for the helpers at work; those that have not come yet are not needed."""
+        self._closed = True
+        self._next.put(self.units)  # in case that Ctrl-C struck who had the other one
+        while self._helping:
+            self._left.get()

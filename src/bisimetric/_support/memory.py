@@ -1,0 +1,142 @@
+"""How much memory a computation needs, said before it is allocated.
+
+Three things can be short: memory of the machine, what the control groups of this process (a container, a batch
+job) may still take, and its address space where that is limited (`ulimit -v`). The last matters most, because
+the compiler aborts the process when it gets none.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from bisimetric.errors import NotEnoughMemory
+
+COMPILER_SPACE = 600 * 2**20  # address space that loading and compiling the kernels takes
+LIBRARY_SPACE, LIBRARY_SPACE_PER_THREAD = 160 * 2**20, 40 * 2**20  # that loading numpy and scipy takes, generously
+MOST_LIBRARY_THREADS = 64
+LARGE = 2**28  # bytes from which a model is worth asking for
+MOST_SHOWN = 10**300  # bytes: more is not a float
+NEGLIGIBLE = 500_000  # bytes that are not worth asking for, once the kernels are there
+_CGROUP = Path("/sys/fs/cgroup")
+_PROC = Path("/proc")
+
+
+def available_bytes() -> int | None:
+    """Memory that can still be allocated, as far as the system tells."""
+    found = [size for size in (_from_meminfo(), _from_cgroup()) if size is not None]
+    if found:
+        return min(found)
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def address_space() -> int | None:
+    """Bytes by which this process may still grow under its RLIMIT_AS, if it has one."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int((_PROC / "self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (ImportError, AttributeError, OSError, ValueError, IndexError):
+        return None
+    return None if limit == resource.RLIM_INFINITY else max(limit - used, 0)
+
+
+def fits(needed: int) -> bool:
+    """Whether so many bytes can be had, for choices between methods; errors come from `require`."""
+    limits = [size for size in (available_bytes(), address_space()) if size is not None]
+    return needed < NEGLIGIBLE or all(needed <= size for size in limits)
+
+
+def require(needed: int, what: str, remedy: str) -> None:
+    """Raise before anything is allocated when `needed` bytes are more than there are."""
+    if needed < NEGLIGIBLE and "bisimetric.kernels.check" in sys.modules:
+        return
+    free = available_bytes()
+    if free is not None and needed > free:
+        raise NotEnoughMemory(f"{what} needs about {in_words(needed)}, available are {in_words(free)}; {remedy}")
+    space = address_space()
+    if "bisimetric.kernels.check" not in sys.modules:
+        needed += COMPILER_SPACE
+    if space is not None and needed > space:
+        raise NotEnoughMemory(
+            f"{what} needs about {in_words(needed)} of address space, "
+            f"this process may take {in_words(space)} more; raise its limit (ulimit -v)"
+        )
+
+
+def require_space_for_libraries() -> None:
+    """Raise before numpy is loaded where OpenBLAS would get too little address space and end the process."""
+    needed = LIBRARY_SPACE + LIBRARY_SPACE_PER_THREAD * min(os.cpu_count() or 1, MOST_LIBRARY_THREADS)
+    space = address_space()
+    if "numpy" not in sys.modules and space is not None and needed > space:
+        raise NotEnoughMemory(
+            f"loading numpy and scipy needs about {in_words(needed)} of address space, "
+            f"this process may take {in_words(space)} more; raise its limit (ulimit -v)"
+        )
+
+
+def require_if_large(needed: int, what: str, remedy: str) -> None:
+    """The same for models, which are made without kernels: the system is asked only where it matters."""
+    if needed > LARGE:
+        require(needed, what, remedy)
+
+
+def in_words(size: float) -> str:
+    """A number of bytes for people."""
+    size = min(size, MOST_SHOWN)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
+
+
+def _from_meminfo() -> int | None:
+    return _entries(_PROC / "meminfo", "MemAvailable:", unit=1024)
+
+
+def _from_cgroup() -> int | None:
+    """The least that any control group around this process leaves."""
+    try:
+        lines = (_PROC / "self/cgroup").read_text().splitlines()
+    except OSError:
+        lines = []
+    left = []
+    for line in (*lines, "0::/"):  # inside a container the top may be all there is
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            root, files = _CGROUP, ("memory.max", "memory.current")
+        elif "memory" in controllers.split(","):
+            root, files = _CGROUP / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        else:
+            continue
+        group = Path(path.lstrip("/"))
+        left += [_left_in(root / part, *files) for part in (group, *group.parents)]
+    return min((size for size in left if size is not None), default=None)
+
+
+def _left_in(group: Path, limit_file: str, used_file: str) -> int | None:
+    """The limit of a group less its use; files that the kernel keeps in memory make room when needed."""
+    try:
+        limit = int((group / limit_file).read_text())
+        used = int((group / used_file).read_text())
+    except (OSError, ValueError):  # no such group, or "max"
+        return None
+    stat, names = group / "memory.stat", ("inactive_file", "active_file")
+    cached = _entries(stat, *(f"total_{name}" for name in names)) or _entries(stat, *names) or 0
+    return max(limit - max(used - cached, 0), 0)
+
+
+def _entries(file: Path, *names: str, unit: int = 1) -> int | None:
+    """The sum of some lines of a file of the form `name number`."""
+    try:
+        lines = [line.split() for line in file.read_text().splitlines()]
+    except OSError:
+        return None
+    found = [int(words[1]) * unit for words in lines if words and words[0] in names]
+    return sum(found) if found else None

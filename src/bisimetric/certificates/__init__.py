@@ -1,0 +1,1 @@
+"""From an iterate to certified bounds, whoever proposed it. Imports `couplings` and below, never `solvers`."""

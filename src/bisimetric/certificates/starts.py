@@ -1,0 +1,87 @@
+"""From distances between states to the distance between chains with initial laws.
+
+W = min { <π, V*> : π couples ν_X and ν_Y },        W = V*(x, y) when both chains start in one state
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric import kernels
+from bisimetric.certificates.certify import Certificate
+from bisimetric.certificates.rounding import OPERATIONS_AROUND, SUBNORMAL_BELOW
+from bisimetric.kernels.layout import Report, Rows
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.operators.bellman import Bellman
+
+
+class StartTransport(NamedTuple):
+    """The distance between the starts, its bounds, and the joint law that attains it, cell by cell."""
+
+    value: float
+    lower: float
+    upper: float
+    sources: npt.NDArray[np.int64]  # [cells]
+    targets: npt.NDArray[np.int64]  # [cells]
+    weight: Floats  # [cells]
+
+    def law(self, shape: tuple[int, int]) -> Floats:
+        """The joint law as an [n, m] array."""
+        law = np.zeros(shape)
+        law[self.sources, self.targets] = self.weight
+        return law
+
+
+def between_starts(certificate: Certificate, source: Floats, target: Floats) -> StartTransport:
+    """Transport between two initial laws at the certified distances."""
+    xs, ys = np.flatnonzero(source), np.flatnonzero(target)
+    if len(xs) == 1 and len(ys) == 1:
+        pair = xs[0], ys[0]
+        value, low, high = (bound[pair].item() for bound in (certificate.value, certificate.lower, certificate.upper))
+        return StartTransport(value, low, high, xs, ys, np.ones(1))
+    laws = source[xs], target[ys]
+    bounds = (bound[np.ix_(xs, ys)] for bound in (certificate.lower, certificate.upper, certificate.value))
+    below, above, best = (_transport(bound, *laws) for bound in bounds)
+    lower, upper = max(below.lower, 0.0), above.upper
+    if not certificate.upper[xs[above.left], ys[above.right]].any():  # a plan that moves nothing, exactly
+        lower, upper, best = 0.0, 0.0, above
+    value = float(np.clip(best.upper, lower, upper))
+    return StartTransport(value, lower, upper, xs[best.left], ys[best.right], best.weight)
+
+
+class _Transport(NamedTuple):
+    lower: float
+    upper: float
+    left: npt.NDArray[np.int32]
+    right: npt.NDArray[np.int32]
+    weight: Floats
+
+
+def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
+    """One transport with certified bounds: a sweep over a single pair whose rows are the two laws, without zeros."""
+    largest = float(distances.max()) or 1.0
+    value = distances / largest
+    rows = [_single_row(law) for law in (source, target)]
+    nothing = np.zeros((1, 1))
+    nothing.setflags(write=False)
+    pair = Bellman.between(rows[0], rows[1], nothing, 1.0, 1.0)
+    trees = pair.new_trees()
+    pair.improve(value, trees, cold=True)
+    cells = pair.read_trees(value, trees, 0, 1)
+    upper, lower = np.empty(1), np.empty(1)
+    found = kernels.check.check(
+        *pair.states(0, 1), value, pair.cost, 1.0, 1.0, pair.stop, pair.source, pair.target, cells, upper, lower
+    )
+    report = Report(*found)
+    slip = (report.terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF * (1.0 + 2 * report.potential)
+    below, above = float(lower[0] - slip) * largest, float(upper[0] + slip) * largest
+    if largest < SUBNORMAL_BELOW:
+        below, above = float(np.nextafter(below, -np.inf)), float(np.nextafter(above, np.inf))
+    return _Transport(below, above, cells.left, cells.right, cells.weight)
+
+
+def _single_row(law: Floats) -> Rows:
+    return Rows(np.array([0, len(law)]), np.arange(len(law), dtype=np.int32), law)

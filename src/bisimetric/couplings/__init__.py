@@ -1,0 +1,1 @@
+"""Couplings and potentials: what solvers propose and users look at. Imports `operators` and below."""

@@ -1,0 +1,156 @@
+"""Couplings and potentials of classes, seen on the states of those classes.
+
+    π(x', y' | x, y)  spreads  π̂(X', Y' | X, Y)  over x' ∈ X', y' ∈ Y',        g(y' | x, y) = ĝ(Y' | X, Y)
+
+Nothing is stored: the cells of a pair are made from those of its classes when they are asked for, by
+kernels/lifting.py. Marginals are exact, also where the classes lump only approximately.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric import kernels
+from bisimetric.couplings.coupling import Witness
+from bisimetric.kernels.layout import Cells, Side
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.partition import Classes
+from bisimetric.models.rows import Floats, offsets
+from bisimetric.problems.discounted import Problem
+
+Pairs = npt.NDArray[np.int64]  # flat, source-major
+
+
+class Lump(NamedTuple):
+    """A chain whose states are the classes of another."""
+
+    chain: MarkovChain  # rows of the first states; row_error includes what lumping moved
+    classes: Classes  # [n]
+    first: npt.NDArray[np.int64]  # [classes], the first state of each
+    moved: Floats  # [classes], the largest 1-norm between the lumped rows of a class and its first
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LiftedWitness:
+    """Couplings and potentials of classes, spread over their states when they are asked for."""
+
+    small: Witness
+    value: Floats  # [classes, classes], that the potentials go with
+    class_x: Classes  # [n]
+    class_y: Classes  # [m]
+    states_x: npt.NDArray[Any]  # successors, row by row
+    states_y: npt.NDArray[Any]
+    source: Side
+    target: Side
+
+    @classmethod
+    def of(cls, small: Witness, value: Floats, problem: Problem, source: Lump, target: Lump) -> LiftedWitness:
+        """The witness of a problem from that of the problem on classes."""
+        return cls(
+            small,
+            value,
+            source.classes,
+            target.classes,
+            problem.source.transitions.indices,
+            problem.target.transitions.indices,
+            _side(problem.source, source),
+            _side(problem.target, target),
+        )
+
+    @property
+    def cells_per_pair(self) -> int:
+        longest = (int(np.diff(side.indptr).max()) for side in (self.source, self.target))
+        return sum(longest) + self.small.cells_per_pair
+
+    def cells(self, first: int, last: int) -> Cells:
+        return self.at(np.arange(first, last))
+
+    def at(self, pairs: Pairs) -> Cells:
+        """Couplings and potentials of any flat pairs."""
+        x, y = np.divmod(pairs, len(self.class_y))
+        small = self._of_classes(self.class_x[x], self.class_y[y])
+        size_x, size_y = (
+            int((side.indptr[states + 1] - side.indptr[states]).sum())
+            for side, states in ((self.source, x), (self.target, y))
+        )
+        room = int(small.indptr[-1]) + size_x + size_y
+        out = Cells(
+            np.empty(len(pairs) + 1, np.int64),
+            np.empty(room, np.int32),
+            np.empty(room, np.int32),
+            np.empty(room),
+            np.empty(len(pairs) + 1, np.int64),
+            np.empty(size_y),
+        )
+        used = kernels.lifting.lift(x, y, self.class_x, self.class_y, self.source, self.target, small, self.value, out)
+        return out._replace(left=out.left[:used], right=out.right[:used], weight=out.weight[:used])
+
+    def coupled(self, pairs: Pairs) -> tuple[Pairs, Pairs]:
+        """How many successor pairs each of these pairs has, and which."""
+        cells = self.at(pairs)
+        count, m = np.diff(cells.indptr), len(self.class_y)
+        x, y = np.divmod(np.repeat(pairs, count), m)
+        heads = self.states_x[self.source.indptr[x] + cells.left].astype(np.int64) * m
+        return count, heads + self.states_y[self.target.indptr[y] + cells.right]
+
+    def _of_classes(self, X: Classes, Y: Classes) -> Cells:
+        """The cells of pairs of classes."""
+        wide = self.value.shape[1]
+        if len(X) == 1:
+            at = int(X[0] * wide + Y[0])
+            return self.small.cells(at, at + 1)
+        rows, row = np.unique(X, return_inverse=True)
+        return _picked(_joined([self.small.cells(X * wide, (X + 1) * wide) for X in rows.tolist()]), row * wide + Y)
+
+
+def _side(chain: MarkovChain, small: Lump) -> Side:
+    rows, few = chain.transitions, small.chain.transitions
+    indptr = rows.indptr.astype(np.int64)
+    class_of = small.classes[rows.indices]
+    row = np.repeat(np.arange(chain.n_states), np.diff(indptr))
+    order = np.lexsort((class_of, row))
+    return Side(
+        indptr,
+        (order - indptr[row]).astype(np.int32),
+        class_of[order].astype(np.int32),
+        rows.data[order],
+        few.indptr.astype(np.int64),
+        few.indices.astype(np.int32),
+    )
+
+
+def _picked(cells: Cells, pairs: Pairs) -> Cells:
+    """The cells of some pairs, in that order."""
+    indptr, inside = _gathered(cells.indptr, pairs)
+    start, within = _gathered(cells.start, pairs)
+    return Cells(indptr, cells.left[inside], cells.right[inside], cells.weight[inside], start, cells.potential[within])
+
+
+def _gathered(indptr: npt.NDArray[np.int64], pairs: Pairs) -> tuple[Pairs, Pairs]:
+    """Offsets of the chosen ranges put one after the other, and where their entries were."""
+    count = np.diff(indptr)[pairs]
+    after = offsets(count)
+    return after, np.arange(after[-1]) + np.repeat(indptr[pairs] - after[:-1], count)
+
+
+def _joined(parts: list[Cells]) -> Cells:
+    if len(parts) == 1:
+        return parts[0]
+    columns = zip(*parts, strict=True)
+    indptr, left, right, weight, start, potential = columns
+    return Cells(
+        _chained(indptr),
+        np.concatenate(left),
+        np.concatenate(right),
+        np.concatenate(weight),
+        _chained(start),
+        np.concatenate(potential),
+    )
+
+
+def _chained(parts: tuple[npt.NDArray[np.int64], ...]) -> npt.NDArray[np.int64]:
+    return offsets(np.concatenate([np.diff(part) for part in parts]))

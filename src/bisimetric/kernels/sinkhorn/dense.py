@@ -1,0 +1,167 @@
+"""Where every state has all successors: the shared way of kernels/sinkhorn.py, and rounding, as matrix products.
+
+Scalings of consecutive pairs are then the rows of a matrix. Exponentials and logarithms are numpy's, the fastest there
+are, the product is that of the BLAS, and what lies between them is fused into one pass each. The weights, which are
+the probabilities times the exponentials of the side that stays, are kept for the other passes of a round, and a
+projection leaves those for the next one. A block of which one pair does not fit the shared way is left to the general
+kernel.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bisimetric.kernels._compile import vector_kernel
+from bisimetric.kernels.layout import SMALLEST, SPAN
+from bisimetric.kernels.sinkhorn.elementary import inner
+
+UNKNOWN = np.inf  # as the first `middle` of a block: its weights are not computed yet
+
+
+@vector_kernel
+def relate(first, last, given, rest, centre, out, error, middle):
+    """out + error = given + centre + rest relative to that of the first state; how far any whole part is from it."""
+    furthest = 0.0
+    for pair in range(first, last):
+        row, row_rest, here, missed = given[pair], rest[pair], out[pair], error[pair - first]
+        reference = row[0] + centre[0]
+        middle[pair] = reference
+        for k in range(len(centre)):
+            whole = (row[k] + centre[k]) - reference
+            furthest = max(furthest, abs(whole))
+            total = whole + row_rest[k]
+            missed[k] = (whole - total) + row_rest[k]
+            here[k] = total
+    return furthest
+
+
+@vector_kernel
+def weigh(first, last, m, by_source, P, Q, error, weights):
+    """The exponentials, corrected for what their arguments missed, times the probabilities."""
+    for pair in range(first, last):
+        x = pair // m
+        at = (pair - x * m) * m if by_source else x * (len(P.indptr) - 1)
+        here, missed = weights[pair], error[pair - first]
+        probability = Q.data[at : at + len(here)] if by_source else P.data[at : at + len(here)]
+        for k in range(len(here)):
+            here[k] = (here[k] + here[k] * missed[k]) * probability[k]
+
+
+@vector_kernel
+def commit(first, last, logs, middle, shift, mine, mine_rest):
+    """The own scalings, from the logarithms of the sums."""
+    for pair in range(first, last):
+        log, own, own_rest, reference = logs[pair - first], mine[pair], mine_rest[pair], middle[pair]
+        for i in range(len(log)):
+            carry = np.rint(log[i])
+            own[i] = -(reference + shift[i] + carry)
+            own_rest[i] = carry - log[i]
+
+
+@vector_kernel
+def expect(first, last, m, by_source, step, cost, P, Q, logs, middle, shift, mine, mine_rest, expected):
+    """c - 1/step·Σ P(x')·(α + log Σ …), from the logarithms of the sums, which are overwritten."""
+    for pair in range(first, last):
+        x = pair // m
+        y = pair - x * m
+        log, own, own_rest, reference = logs[pair - first], mine[pair], mine_rest[pair], middle[pair]
+        for i in range(len(log)):
+            log[i] = (own[i] + (reference + shift[i])) + (own_rest[i] + log[i])
+        at = x * len(log) if by_source else y * len(log)
+        probability = P.data[at : at + len(log)] if by_source else Q.data[at : at + len(log)]
+        expected[x, y] = cost[x, y] - inner(probability, log) / step
+
+
+@vector_kernel
+def turn(first, last, m, by_source, P, Q, sums, factor, top, weights, middle):
+    """The weights of the side just projected: its scalings are one over the sums, so no exponential is needed."""
+    for pair in range(first, last):
+        x = pair // m
+        here, total = weights[pair], sums[pair - first]
+        at = (x if by_source else pair - x * m) * len(here)
+        probability = P.data[at : at + len(here)] if by_source else Q.data[at : at + len(here)]
+        for k in range(len(here)):
+            # The operator would look for zeros to raise an error, one number at a time.
+            here[k] = np.divide(probability[k] * factor[k], total[k])
+        middle[pair] = top - middle[pair]
+
+
+def prepare(first, last, by_source, rows, centre, scalings, out):
+    """The weights of the pairs first..last; False if one is out of range."""
+    n, m = len(rows[0].indptr) - 1, len(rows[1].indptr) - 1
+    given, rest = (scalings.b, scalings.b_rest) if by_source else (scalings.a, scalings.a_rest)
+    error = np.empty((last - first, len(centre)))
+    given, rest = given.reshape(n * m, -1), rest.reshape(n * m, -1)
+    if relate(first, last, given, rest, centre, out.weights, error, out.middle) > 0.5 * SPAN:
+        return False
+    part = out.weights[first:last]
+    np.exp(part, out=part)
+    weigh(first, last, m, by_source, rows[0], rows[1], error, out.weights)
+    return True
+
+
+def project(first, last, by_source, step, cost, rows, shared, given, centre, scalings, expected):
+    """The pairs first..last: own scalings are set, or `expected` if it is given. False if a pair is out of range.
+
+    When scalings are set, `given` becomes the weights of the own side, with references `centre`, if it can hold them.
+    """
+    n, m = len(rows[0].indptr) - 1, len(rows[1].indptr) - 1
+    sums = given.weights[first:last] @ shared.factor
+    if sums.min() < SMALLEST:
+        return False
+    mine, rest = (scalings.a, scalings.a_rest) if by_source else (scalings.b, scalings.b_rest)
+    mine, rest = mine.reshape(n * m, -1), rest.reshape(n * m, -1)
+    logs = np.log(sums, out=None if expected is None else sums)
+    if expected is None:
+        commit(first, last, logs, given.middle, shared.shift, mine, rest)
+        relative = centre - shared.shift
+        if n == m and relative.max() - relative.min() <= 0.5 * SPAN:
+            top = relative.max()
+            factor = np.exp(relative - top)
+            turn(first, last, m, by_source, rows[0], rows[1], sums, factor, top, given.weights, given.middle)
+        else:
+            given.middle[first] = UNKNOWN
+    else:
+        expect(
+            first, last, m, by_source, step, cost, rows[0], rows[1], logs, given.middle, shared.shift, mine, rest,
+            expected,
+        )  # fmt: skip
+    return True
+
+
+def rounded_mean(first, last, rows, centres, kernel, top, value, scalings):
+    """[pairs], <G, value> for the couplings F of the pairs first..last rounded to G; None if one is out of range.
+
+    F = diag(A) kernel diag(B), so what Algorithm 3 needs (see kernels/rounding.py) are products with vectors. Of
+    `kernel` = exp(Λ - centres - top) entries below e^-708 are lost, at most e^-108 where A and B are at most e^300.
+    """
+    n, m = value.shape
+    p = np.repeat(rows[0].data.reshape(n, n)[first // m : last // m], m, axis=0)
+    q = np.tile(rows[1].data.reshape(m, m), ((last - first) // m, 1))
+    a, b = scalings.a.reshape(n * m, n)[first:last] + centres[0], scalings.b.reshape(n * m, m)[first:last] + centres[1]
+    high_a, high_b = a.max(axis=1), b.max(axis=1)
+    half = np.rint(0.5 * (high_a - high_b - top))
+    if (high_a - half).max() > 0.5 * SPAN or (high_b + half + top).max() > 0.5 * SPAN:
+        return None
+    a -= half[:, None]
+    b += (half + top)[:, None]
+    for exponent, rest, probability in ((a, scalings.a_rest, p), (b, scalings.b_rest, q)):
+        exponent += rest.reshape(n * m, -1)[first:last]
+        np.exp(exponent, out=exponent)
+        exponent *= probability
+    _shrink(a, b @ kernel.T, p)
+    column = a @ kernel
+    _shrink(b, column, q)
+    left = np.maximum(p - a * (b @ kernel.T), 0.0)
+    right = np.maximum(q - b * column, 0.0)
+    lacking = right.sum(axis=1)
+    spread = np.einsum("ki,ki->k", left, right @ value.T)
+    np.divide(spread, lacking, out=spread, where=lacking > 0.0)
+    mean = np.einsum("ki,ki->k", a, b @ (kernel * value).T) + spread
+    return mean if np.isfinite(mean).all() else None
+
+
+def _shrink(weights, products, limit):
+    """Where weights·products exceed the limit, make them equal to it."""
+    total = weights * products
+    weights *= np.divide(limit, total, out=np.ones_like(total), where=total > limit)

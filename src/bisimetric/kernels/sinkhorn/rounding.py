@@ -1,0 +1,243 @@
+"""Couplings in factored form made valid: shrink what exceeds the marginals, then spread what is missing.
+
+A pair's coupling F = P Q exp(α + β + Λ) has nearly the marginals p, q it should. Algorithm 3 of Calo et al. 2024
+(Altschuler, Weed & Rigollet 2017) makes them exact, and moves F by at most twice what they were off:
+
+    F'  = diag(min(p / F1, 1)) F,        F'' = F' diag(min(q / F'ᵀ1, 1)),
+    G   = F'' + err_p err_qᵀ / |err_p|,  err_p = p - F''1,  err_q = q - F''ᵀ1.
+
+Nothing is stored: the couplings of a pair are computed where they are needed, for the checker and in every product of
+a policy evaluation. Whatever the scalings are, G is a coupling, also in the middle of a round.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bisimetric.kernels._compile import kernel
+from bisimetric.kernels.layout import Index
+from bisimetric.kernels.sinkhorn.elementary import exp_parts
+
+NOTHING = -60.0  # exponents of a density below are taken as zero mass, which rounding then makes up for
+TOO_MUCH = 300.0  # exponents are cut here; only a round cut short has such
+
+
+@kernel
+def densities(x, y, P, Q, scalings, whole, rest, plan, work):
+    """plan[:S_x·S_y] = the coupling of (x, y) as it is, row by row."""
+    m = len(Q.indptr) - 1
+    x_at, y_at = P.indptr[x], Q.indptr[y]
+    sx, sy = P.indptr[x + 1] - x_at, Q.indptr[y + 1] - y_at
+    at_x, at_y = m * x_at + y * sx, x * len(Q.data) + y_at
+    q_to, q_mass, b, b_rest = Q.indices, Q.data, scalings.b, scalings.b_rest
+    exponent, remainder, exps, scratch = work[0], work[1], work[2], work[3]
+    for i in range(sx):
+        state = Index(P.indices[x_at + i])
+        a, a_rest = scalings.a[at_x + i], scalings.a_rest[at_x + i]
+        top = -np.inf
+        for j in range(sy):
+            other = Index(q_to[Index(y_at + j)])
+            w = (a + b[Index(at_y + j)]) + whole[state, other]
+            exponent[j] = min(max(w, 2.0 * NOTHING), TOO_MUCH)
+            remainder[j] = (a_rest + b_rest[Index(at_y + j)]) + rest[state, other]
+            top = max(top, w)
+        if top < NOTHING:
+            plan[i * sy : (i + 1) * sy] = 0.0
+            continue
+        exp_parts(sy, exponent, remainder, exps, scratch)
+        p = P.data[x_at + i]
+        for j in range(sy):
+            mass = p * q_mass[Index(y_at + j)] * exps[j]
+            plan[Index(i * sy + j)] = mass if exponent[j] >= NOTHING else 0.0
+
+
+@kernel
+def couple(p, q, plan, row, column):
+    """Algorithm 3 on plan[:S_x·S_y], in place; row and column are work space."""
+    sx, sy = len(p), len(q)
+    for i in range(sx):
+        total = 0.0
+        for j in range(sy):
+            total += plan[Index(i * sy + j)]
+        row[i] = p[i] / total if total > p[i] else 1.0
+    column[:sy] = 0.0
+    for i in range(sx):
+        shrink = row[i]
+        for j in range(sy):
+            plan[Index(i * sy + j)] *= shrink
+            column[j] += plan[Index(i * sy + j)]
+    for j in range(sy):
+        column[j] = q[j] / column[j] if column[j] > q[j] else 1.0
+    missing = 0.0
+    for i in range(sx):
+        total = 0.0
+        for j in range(sy):
+            plan[Index(i * sy + j)] *= column[j]
+            total += plan[Index(i * sy + j)]
+        row[i] = max(p[i] - total, 0.0)
+        missing += row[i]
+    if missing == 0.0:
+        return
+    column[:sy] = 0.0
+    for i in range(sx):
+        for j in range(sy):
+            column[j] += plan[Index(i * sy + j)]
+    lacking = 0.0
+    for j in range(sy):
+        column[j] = max(q[j] - column[j], 0.0)
+        lacking += column[j]
+    if lacking == 0.0:
+        return
+    for i in range(sx):
+        share = row[i] / lacking
+        for j in range(sy):
+            plan[Index(i * sy + j)] += share * column[j]
+
+
+@kernel
+def rounded(first, last, P, Q, scalings, whole, rest, make_valid, cells):
+    """The couplings of the pairs first..last (flat), all S_x·S_y cells of each; rounded if `make_valid`."""
+    m = len(Q.indptr) - 1
+    work = np.empty((4, m))
+    row, column = np.empty(len(P.indptr) - 1), np.empty(m)
+    for pair in range(first, last):
+        x = pair // m
+        y = pair - x * m
+        at, end = cells.indptr[pair - first], cells.indptr[pair - first + 1]
+        if at == end:
+            continue
+        p = P.data[P.indptr[x] : P.indptr[x + 1]]
+        q = Q.data[Q.indptr[y] : Q.indptr[y + 1]]
+        plan = cells.weight[at:end]
+        densities(x, y, P, Q, scalings, whole, rest, plan, work)
+        if make_valid:
+            couple(p, q, plan, row, column)
+        left, right = cells.left[at:end], cells.right[at:end]
+        for i in range(len(p)):
+            for j in range(len(q)):
+                left[Index(i * len(q) + j)] = i
+                right[Index(i * len(q) + j)] = j
+
+
+@kernel
+def potentials(first, last, value, P, Q, scalings, total_step, from_source, cells):
+    """g for `value`: the scalings divided by the total step are nearly potentials; c-transforms make the best of them.
+
+    f comes from α, or from β by a transform, whichever was projected last; then g(j) = min_i value(i, j) - f(i).
+    """
+    m = len(Q.indptr) - 1
+    p_to, q_to = P.indices, Q.indices
+    f = np.empty(len(P.indptr) - 1)
+    per_step = 1.0 / total_step if total_step > 0.0 else 0.0
+    for pair in range(first, last):
+        x = pair // m
+        y = pair - x * m
+        x_at, y_at = P.indptr[x], Q.indptr[y]
+        sx, sy = P.indptr[x + 1] - x_at, Q.indptr[y + 1] - y_at
+        at_x, at_y = m * x_at + y * sx, x * len(Q.data) + y_at
+        g = cells.potential[cells.start[pair - first] : cells.start[pair - first + 1]]
+        if not from_source:
+            for j in range(sy):  # β until f is known
+                g[j] = (scalings.b[at_y + j] + scalings.b_rest[at_y + j]) * per_step
+        for i in range(sx):
+            state = Index(p_to[x_at + i])
+            least = np.inf
+            if from_source:
+                least = (scalings.a[at_x + i] + scalings.a_rest[at_x + i]) * per_step
+            else:
+                for j in range(sy):
+                    least = min(least, value[state, Index(q_to[Index(y_at + j)])] - g[j])
+            f[i] = least
+        g[:] = np.inf
+        for i in range(sx):
+            state = Index(p_to[x_at + i])
+            for j in range(sy):
+                g[j] = min(g[j], value[state, Index(q_to[Index(y_at + j)])] - f[i])
+
+
+@kernel
+def apply_rounded(first, last, vector, out, other, discount, stop, P, Q, scalings, whole, rest, sums):
+    """out = vector - γΠ·vector for the rounded coupling, source rows first..last; sums as in kernels/evaluation.py."""
+    m = len(Q.indptr) - 1
+    most_x = 0
+    for x in range(first, last):
+        most_x = max(most_x, P.indptr[x + 1] - P.indptr[x])
+    plan = np.empty(most_x * m)
+    work = np.empty((4, m))
+    row, column = np.empty(most_x), np.empty(m)
+    q_to = Q.indices
+    for x in range(first, last):
+        x_at, sx = P.indptr[x], P.indptr[x + 1] - P.indptr[x]
+        p = P.data[x_at : x_at + sx]
+        product = 0.0
+        square = 0.0
+        for y in range(m):
+            pair = x * m + y
+            expected = 0.0
+            if stop.size == 0 or not stop[x, y]:
+                y_at, sy = Q.indptr[y], Q.indptr[y + 1] - Q.indptr[y]
+                densities(x, y, P, Q, scalings, whole, rest, plan, work)
+                couple(p, Q.data[y_at : y_at + sy], plan, row, column)
+                for i in range(sx):
+                    here = np.int64(P.indices[x_at + i]) * m
+                    for j in range(sy):
+                        expected += plan[Index(i * sy + j)] * vector[Index(here + q_to[Index(y_at + j)])]
+            result = vector[pair] - discount * expected
+            out[pair] = result
+            product += other[pair] * result
+            square += result * result
+        sums[x, 0] = product
+        sums[x, 1] = square
+
+
+@kernel
+def marginal_errors(first, last, by_source, P, Q, stop, scalings, whole, rest, out):
+    """The 1-norm by which the marginals of one side are off, before rounding, at the pairs first..last."""
+    m = len(Q.indptr) - 1
+    work = np.empty((4, m))
+    plan = np.empty((len(P.indptr) - 1) * m)
+    column = np.empty(m)
+    for pair in range(first, last):
+        x = pair // m
+        y = pair - x * m
+        if stop.size > 0 and stop[x, y]:
+            continue
+        x_at, y_at = P.indptr[x], Q.indptr[y]
+        sx, sy = P.indptr[x + 1] - x_at, Q.indptr[y + 1] - y_at
+        densities(x, y, P, Q, scalings, whole, rest, plan, work)
+        off = 0.0
+        column[:sy] = 0.0
+        for i in range(sx):
+            total = 0.0
+            for j in range(sy):
+                total += plan[Index(i * sy + j)]
+                column[j] += plan[Index(i * sy + j)]
+            off += abs(P.data[x_at + i] - total) if by_source else 0.0
+        for j in range(sy):
+            off += 0.0 if by_source else abs(Q.data[y_at + j] - column[j])
+        out[x, y] = off
+
+
+@kernel
+def make_valid(first, last, P, Q, visited, cells):
+    """Algorithm 3 on given couplings of the pairs first..last; pairs never visited get the independent one."""
+    m = len(Q.indptr) - 1
+    row, column = np.empty(len(P.indptr) - 1), np.empty(m)
+    for pair in range(first, last):
+        x = pair // m
+        y = pair - x * m
+        at, end = cells.indptr[pair - first], cells.indptr[pair - first + 1]
+        if at == end:
+            continue
+        p = P.data[P.indptr[x] : P.indptr[x + 1]]
+        q = Q.data[Q.indptr[y] : Q.indptr[y + 1]]
+        plan = cells.weight[at:end]
+        left, right = cells.left[at:end], cells.right[at:end]
+        for i in range(len(p)):
+            for j in range(len(q)):
+                k = Index(i * len(q) + j)
+                left[k] = i
+                right[k] = j
+                if not visited[pair] > 0.0:
+                    plan[k] = p[i] * q[j]
+        couple(p, q, plan, row, column)

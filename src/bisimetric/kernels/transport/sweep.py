@@ -1,0 +1,275 @@
+"""Exact transport between the rows of two chains, one small problem per pair, warm-started.
+
+    OT_V(P[x], Q[y]) = min { Σ π(i, j) V(i, j) : π ≥ 0, π couples P[x] and Q[y] }
+
+The marginals of a pair never change, so the tree of the last sweep is still feasible for the next V: it is priced
+again, and most pairs need that one look and no pivot. Only the first sweep has no trees. There a pair with few
+successors takes the tree of the pair before it if the probabilities are the same, else a staircase; one with many
+repairs the tree of the pair before it if both have the same successors, since that tree is optimal already (dual
+simplex), else it starts greedily from the potentials of the pair before.
+
+The pivot tolerance and the limits of the simplex only weaken what a sweep claims; a separate checker decides.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bisimetric.kernels._compile import finite_part, kernel, part
+from bisimetric.kernels.layout import HINT_RUN, SMALL, Index
+from bisimetric.kernels.listing import folded_number
+from bisimetric.kernels.transport.simplex import (
+    CHILD,
+    FLOW,
+    HUGE,
+    MASS,
+    PARENT,
+    POT,
+    ROOM,
+    Node,
+    dual,
+    flows,
+    greedy,
+    lowest_difference,
+    new_tree,
+    primal,
+    staircase,
+)
+
+
+@part
+def _load(codes, shift, at, arcs, tree):
+    """The arcs of the tree that is stored at a position."""
+    mask = (1 << shift) - 1
+    for k in range(arcs):
+        code = np.int64(codes[Index(at + k)])
+        tree[k, CHILD] = code >> shift
+        tree[k, PARENT] = code & mask
+
+
+@finite_part
+def _duals(codes, shift, at, sx, sy, cost, real, tol):
+    """Potentials of a stored tree, and its most negative reduced cost (or, for large supports, one below -tol)."""
+    shift = Index(shift)
+    mask = (Index(1) << shift) - Index(1)
+    first = Index(sx)
+    real[POT, 0] = 0.0
+    for k in range(Index(at), Index(at + sx + sy - 1)):
+        code = Index(codes[k])
+        u = code >> shift
+        w = code & mask
+        real[POT, u] = cost[min(u, w), max(u, w) - first] - real[POT, w]
+    slack = 0.0
+    if sx * sy <= SMALL:
+        for i in range(sx):
+            lowest = HUGE
+            for j in range(sy):
+                lowest = min(lowest, cost[i, j] - real[POT, Index(sx + j)])
+            slack = min(slack, lowest - real[POT, i])
+        return slack
+    for i in range(sx):
+        slack = min(slack, lowest_difference(cost, i, real, POT, sx, sy) - real[POT, i])
+        if slack < -tol:
+            break
+    return slack
+
+
+@part
+def _same(indptr, entries, k, other):
+    """Whether two rows have the same entries."""
+    size = indptr[k + 1] - indptr[k]
+    if size != indptr[other + 1] - indptr[other]:
+        return False
+    different = 0
+    for e in range(size):
+        different += entries[Index(indptr[k] + e)] != entries[Index(indptr[other] + e)]
+    return different == 0
+
+
+@part
+def _longest(indptr, first, last):
+    """The largest number of entries of the rows first..last."""
+    most = 0
+    for row in range(first, last):
+        most = max(most, indptr[row + 1] - indptr[row])
+    return most
+
+
+@kernel
+def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees, residual, tol, cold):
+    """residual = c + γ·OT_value - value on the pairs number first..last, every tree pivoted to optimality.
+
+    `cold` starts new trees. `tol[K]` is the pivot tolerance for K nodes. Returns the lowest residual that can be
+    claimed, the highest, and the number of pivots.
+    """
+    # Names of their own: what is reached through a tuple, or sliced, is counted as a reference every time.
+    p_at, p_to, p_mass = P.indptr, P.indices, P.data
+    q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
+    codes, offset, shift = trees.code, trees.offset, trees.shift
+    coupled, weight, used = trees.target, trees.weight, trees.used
+    row, column, begin, number = pairs.row, pairs.column, pairs.begin, pairs.number
+    listed, numbered = column.size > 0, number.size > 0
+    m = cost.shape[1]
+    width = value.shape[1]
+    stopping = stop.size > 0
+    x_first = np.searchsorted(row, first, "right") - 1
+    x_last = np.searchsorted(row, last, "left")
+    largest_x, largest_y = _longest(p_at, x_first, x_last), _longest(q_at, 0, m)
+    local = np.empty((largest_x, largest_y))
+    tree, real = new_tree(largest_x + largest_y)
+    links = np.empty((2, 2 * (largest_x + largest_y)), Node)
+    hinting = cold and largest_x * largest_y > SMALL
+    hint = np.zeros(width)  # target potentials of the pair before, by state
+    last_x = last_y = -1  # the pair before, whose tree is still there; -1 if it may not be used
+    lowest = HUGE
+    highest = -HUGE
+    n_pivots = 0
+    for x in range(x_first, x_last):
+        x_at = p_at[x]
+        sx = p_at[x + 1] - x_at
+        for pair in range(max(first, row[x]), min(last, row[x + 1])):
+            y = column[pair] if listed else pair - row[x]
+            if cold and pair % HINT_RUN == 0:
+                last_x = -1
+                if hinting:
+                    hint[:] = 0.0
+            scaled = cost[x, y] * scale
+            if stopping and stop[x, y]:
+                change = scaled - value[x, y]
+                residual[pair] = change
+                lowest = min(lowest, change)
+                highest = max(highest, change)
+                continue
+            y_at = q_at[y]
+            sy = q_at[y + 1] - y_at
+            transported = 0.0
+            slack = 0.0  # the most negative reduced cost that is left
+            if not cold and (sx == 1 or sy == 1):  # only one coupling
+                for i in range(sx):
+                    for j in range(sy):
+                        transported += p_mass[x_at + i] * q_mass[y_at + j] * value[p_to[x_at + i], q_to[y_at + j]]
+            else:
+                for i in range(sx):
+                    state = Index(p_to[Index(x_at + i)])
+                    for j in range(sy):
+                        local[i, j] = value[state, Index(q_to[Index(y_at + j)])]
+                at = offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + y_at)
+                ignored = tol[sx + sy]
+                if not cold:
+                    slack = _duals(codes, shift, at, sx, sy, local, real, ignored)
+                if cold or slack < -ignored:
+                    for i in range(sx):
+                        real[MASS, i] = p_mass[Index(x_at + i)]
+                    for j in range(sy):
+                        real[MASS, Index(sx + j)] = q_mass[Index(y_at + j)]
+                    if not cold:
+                        _load(codes, shift, at, sx + sy - 1, tree)
+                    elif sx * sy <= SMALL:
+                        if last_x != x or not _same(q_at, q_mass, y, last_y):
+                            staircase(sx, sy, tree, real)
+                    else:
+                        repairs = -1
+                        if last_x >= 0 and _same(p_at, p_to, x, last_x) and _same(q_at, q_to, y, last_y):
+                            repairs = dual(sx, sy, local, tree, real)
+                        n_pivots += abs(repairs)
+                        if repairs < 0:
+                            for j in range(sy):
+                                real[ROOM, j] = hint[q_to[y_at + j]]
+                            greedy(sx, sy, local, tree, real, links)
+                    pivots = primal(sx, sy, local, tree, real, ignored)
+                    slack = -ignored if pivots >= 0 else -HUGE
+                    n_pivots += abs(pivots)
+                    positive = 0
+                    for k in range(sx + sy - 1):
+                        u = tree[k, CHILD]
+                        w = tree[k, PARENT]
+                        codes[Index(at + k)] = (Index(u) << Index(shift)) | Index(w)
+                        if real[FLOW, u] > 0.0:
+                            after_x = np.int64(p_to[Index(x_at + min(u, w))])
+                            after_y = np.int64(q_to[Index(y_at + max(u, w) - sx)])
+                            after = after_x * width + after_y
+                            if listed:
+                                after = number[after] if numbered else folded_number(width, after_x, after_y)
+                            known = after < 0  # an evaluation changes nothing there
+                            coupled[Index(at + positive)] = 0 if known else after
+                            weight[Index(at + positive)] = 0.0 if known else real[FLOW, u]
+                            positive += 1
+                    used[pair] = positive
+                    last_x = x
+                    last_y = y
+                    if hinting:
+                        for j in range(sy):
+                            hint[q_to[y_at + j]] = real[POT, sx + j]
+                from_targets = 0.0
+                for i in range(sx):
+                    transported += p_mass[Index(x_at + i)] * real[POT, i]
+                for j in range(sy):
+                    from_targets += q_mass[Index(y_at + j)] * real[POT, Index(sx + j)]
+                transported += from_targets
+            change = scaled + discount * transported - value[x, y]
+            residual[pair] = change
+            lowest = min(lowest, change + discount * slack)
+            highest = max(highest, change)
+    return lowest, highest, n_pivots
+
+
+@kernel
+def read_trees(x_of, y_of, number, mirrored, value, P, Q, pairs, trees, cells):
+    """Couplings and potentials of the pairs (x_of, y_of), read off the trees with those numbers into `cells`.
+
+    The two sides are exchanged where `mirrored`. Where there is no tree (-1), cells that there is room for keep equal
+    states together.
+    """
+    p_at, p_to, p_mass = P.indptr, P.indices, P.data
+    q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
+    left, right, weight, potential = cells.left, cells.right, cells.weight, cells.potential
+    codes, offset, shift, begin = trees.code, trees.offset, trees.shift, pairs.begin
+    listed = begin.size > 0
+    tree, real = new_tree(_longest(p_at, 0, len(p_at) - 1) + _longest(q_at, 0, len(q_at) - 1))
+    for pair in range(len(x_of)):
+        x = x_of[pair]
+        y = y_of[pair]
+        x_at = p_at[x]
+        sx = p_at[x + 1] - x_at
+        y_at = q_at[y]
+        sy = q_at[y + 1] - y_at
+        g_at = cells.start[pair]
+        if number[pair] < 0:
+            for j in range(sy):
+                potential[Index(g_at + j)] = 0.0
+            for k in range(cells.indptr[pair], cells.indptr[pair + 1]):
+                i = k - cells.indptr[pair]
+                left[k] = i
+                right[k] = i
+                weight[k] = p_mass[x_at + i]
+            continue
+        for i in range(sx):
+            real[MASS, i] = p_mass[Index(x_at + i)]
+        for j in range(sy):
+            real[MASS, Index(sx + j)] = q_mass[Index(y_at + j)]
+        at = offset[x] + (np.int64(begin[number[pair]]) if listed else y * (sx - 1) + y_at)
+        _load(codes, shift, at, sx + sy - 1, tree)
+        flows(sx, sy, tree, real)
+        real[POT, 0] = 0.0
+        out = cells.indptr[pair]
+        for k in range(sx + sy - 1):
+            u = tree[k, CHILD]
+            w = tree[k, PARENT]
+            from_x = np.int64(min(u, w))
+            from_y = np.int64(max(u, w)) - sx
+            state = Index(p_to[Index(x_at + from_x)])
+            real[POT, u] = value[state, Index(q_to[Index(y_at + from_y)])] - real[POT, w]
+            if real[FLOW, u] > 0.0:
+                left[Index(out)] = from_y if mirrored[pair] else from_x
+                right[Index(out)] = from_x if mirrored[pair] else from_y
+                weight[Index(out)] = real[FLOW, u]
+                out += 1
+        if mirrored[pair]:
+            for i in range(sx):  # proves as much as the targets' potentials do
+                least = HUGE
+                for j in range(sy):
+                    least = min(least, value[p_to[x_at + i], q_to[y_at + j]] - real[POT, sx + j])
+                potential[g_at + i] = least
+        else:
+            for j in range(sy):
+                potential[Index(g_at + j)] = real[POT, Index(sx + j)]

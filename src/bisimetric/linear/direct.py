@@ -1,0 +1,189 @@
+"""A direct solver for (I - γΠ) x = b, Π a sparse matrix of probabilities: structure first, then factorisations.
+
+Strongly connected components are solved from those that lead nowhere else on. Small ones, above all single states, are
+eliminated one after the other; larger ones on one level are factorised together (sparse LU, which needs no pivoting
+for these matrices). A cycle has factors as sparse as itself. Where a component is so large and so entangled (of such
+bandwidth) that its factors might not fit, GMRES solves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.linalg import lapack
+from scipy.sparse import csgraph, linalg
+
+from bisimetric import kernels
+from bisimetric._support import memory
+from bisimetric._support.threads import aside
+from bisimetric.models.rows import Floats
+
+FITS_ALWAYS = 2_500  # states of a component whose factors fit even if they are dense
+SMALL = 16  # states of a component that is eliminated each time anew
+HUB = 50  # neighbours from which a state is set apart when bandwidths are measured
+WIDEST = 1_000  # mean bandwidth of a larger component in a good ordering: the size of dense parts in its factors
+FILL_PER_STATE = 300  # entries of the factors of a large component of that kind, at most
+LONG = 20_000  # states from which a factorisation may take a second
+DENSE_FROM = 0.05  # share of nonzeros from which factors are dense
+DENSE_UP_TO = 5_000  # states
+GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 1500, 60, 2 * 10**7  # in all; between restarts; stored vectors' entries
+REFINEMENTS = 4
+
+Solve = Callable[[Floats, float], Floats]  # the second number is a residual that will do
+
+
+class _Stage(NamedTuple):
+    """States that are solved together, and the rows that lead on from them."""
+
+    states: npt.NDArray[np.int64]
+    rows: sparse.csr_array  # [states, size], or all rows where components are substituted
+    begin: npt.NDArray[np.int64]  # where these begin, and the end
+    solve: Solve | None  # None: one component after the other
+
+
+class Factors:
+    """The factors of I - γΠ, which are for many right-hand sides."""
+
+    def __init__(self, matrix: sparse.csr_array, discount: float) -> None:
+        matrix.sum_duplicates()
+        self._matrix, self._discount = matrix, discount
+        size = matrix.shape[0]
+        component, level = np.empty(size, np.int64), np.zeros(size, np.int64)
+        count = kernels.components.components(matrix.indptr, matrix.indices, component, level)
+        members = np.bincount(component, minlength=count)[component]  # of the component of every state
+        levels = level[component]
+        several = np.unique(levels[members > SMALL])  # levels at which something has to be factorised
+        order = np.argsort(component, kind="stable")
+        is_small = members[order] <= SMALL
+        small, large = order[is_small], order[~is_small]
+        runs = _grouped(small, np.searchsorted(several, levels[small], "left"), len(several) + 1)
+        groups = _grouped(large, np.searchsorted(several, levels[large], "left"), len(several))
+        self._stages: list[_Stage] = []
+        self.exact = True  # nothing is left to an iteration
+        for k, run in enumerate(runs):
+            if run.size:
+                begin = np.flatnonzero(np.diff(component[run], prepend=-1, append=-1))
+                self._stages.append(_Stage(run, matrix, begin, None))
+            if k < len(several):
+                self._factorise(groups[k], int(members[groups[k]].max()))
+
+    def _factorise(self, states: npt.NDArray[np.int64], largest: int) -> None:
+        rows = self._matrix[states]
+        inner = sparse.csc_matrix(rows[:, states])
+        system = sparse.csc_matrix(sparse.eye(len(states), format="csc") - self._discount * inner)
+        solve = _solver(system, largest)
+        if solve is None:
+            self.exact = False
+            solve = _by_gmres(system)
+        self._stages.append(_Stage(states, rows, np.array([0, len(states)]), solve))
+
+    def once(self, b: Floats, target: float) -> Floats:
+        """x with (I - γΠ) x = b, as good as one pass makes it."""
+        x = np.zeros(b.size)
+        for states, rows, begin, solve in self._stages:
+            if solve is None:
+                kernels.components.substitute(states, begin, rows.indptr, rows.indices, rows.data, self._discount, b, x)
+            else:
+                x[states] = solve(b[states] + self._discount * (rows @ x), target)
+        return x
+
+    def solve(self, b: Floats, target: float) -> tuple[Floats, float]:
+        """x with its true residual, refined until that is within `target` or does not get smaller."""
+        x = self.once(b, target)
+        left = self.residual(b, x)
+        largest = float(np.abs(left).max())
+        for _ in range(REFINEMENTS if self.exact else 0):
+            if largest <= target or not np.isfinite(largest):
+                break
+            better = x + self.once(left, target)
+            left_then = self.residual(b, better)
+            largest_then = float(np.abs(left_then).max())
+            if not largest_then < largest:
+                break
+            x, left, largest = better, left_then, largest_then
+        return x, largest
+
+    def residual(self, b: Floats, x: Floats) -> Floats:
+        """b - (I - γΠ) x."""
+        left: Floats = b - x + self._discount * (self._matrix @ x)
+        return left
+
+
+def _grouped(states: npt.NDArray[np.int64], group: npt.NDArray[np.int64], count: int) -> list[npt.NDArray[np.int64]]:
+    """The states of every group, each in the order given."""
+    order = np.argsort(group, kind="stable")
+    return np.split(states[order], np.searchsorted(group[order], np.arange(1, count)))
+
+
+def bytes_needed(entries: int, size: int) -> int:
+    """Memory for a matrix and its factors, at least."""
+    return 80 * entries + 200 * size
+
+
+def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
+    """A factorisation, or None where it may not fit; `largest` is the size of the largest component."""
+    size = system.shape[0]
+    if size <= DENSE_UP_TO and system.nnz > DENSE_FROM * size * size:
+        lu, pivots, failed = lapack.dgetrf(system.toarray())
+        return None if failed else lambda b, _: lapack.dgetrs(lu, pivots, b)[0]
+    if largest > FITS_ALWAYS and bandwidth(system) > WIDEST:
+        return None
+    if not memory.fits(16 * size * min(largest, FILL_PER_STATE)):
+        return None
+    try:
+        # Diagonal pivots: the diagonal outweighs its row (or column), so growth is bounded. The ordering is found fast.
+        # In a thread of its own where it may take long, so that Ctrl-C is heard.
+        call = aside if size > LONG else _directly
+        factors = call(lambda: linalg.splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0))
+    except (RuntimeError, MemoryError):  # singular in floating point, or too large after all
+        return None
+    return lambda b, _: factors.solve(b)
+
+
+def _directly(call: Callable[[], Any]) -> Any:
+    return call()
+
+
+def bandwidth(system: Any) -> float:
+    """The mean distance from the diagonal to the first entry of a row, in an ordering that keeps it small.
+
+    States that very many others lead to, such as the one where everything starts again, are left out and counted: each
+    adds one dense row or column to the factors.
+    """
+    pattern = sparse.csr_matrix(system + system.T)
+    hubs = np.diff(pattern.indptr) > HUB
+    if hubs.any():
+        pattern = sparse.csr_matrix(pattern[~hubs][:, ~hubs])
+    size = pattern.shape[0]
+    if not size or not pattern.nnz:
+        return float(hubs.sum())
+    place = np.empty(size, np.int64)
+    place[csgraph.reverse_cuthill_mckee(pattern, symmetric_mode=True)] = np.arange(size)
+    entries = pattern.tocoo()
+    first = place.copy()
+    np.minimum.at(first, entries.row, place[entries.col])
+    return float((place - first).mean()) + float(hubs.sum())
+
+
+def gmres_restart(size: int) -> int:
+    """Products between two restarts of GMRES, which keeps a vector of each."""
+    return min(GMRES_RESTART, max(10, GMRES_NUMBERS // size))
+
+
+def _by_gmres(system: Any) -> Solve:
+    """GMRES with many products."""
+    diagonal = system.diagonal()
+    restart = gmres_restart(len(diagonal))
+
+    def solve(b: Floats, target: float) -> Floats:
+        x: Floats = linalg.gmres(
+            system, b, x0=b / diagonal, rtol=0.0, atol=target, restart=restart, maxiter=GMRES_PRODUCTS // restart,
+            M=sparse.diags_array(1.0 / diagonal),
+        )[0]  # fmt: skip
+        return x
+
+    return solve

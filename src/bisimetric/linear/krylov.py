@@ -1,0 +1,87 @@
+"""BiCGSTAB for (I - γΠ) x = b, with restarts and, for large vectors, several threads.
+
+The matrix is a contraction away from the identity, so a few products usually suffice. On a breakdown the
+method restarts from where it is, a few times; the caller gets the last iterate with its true residual (infinite if
+it left the range of numbers), and decides; `_linear` goes on to other methods. The method itself is in
+`kernels/krylov.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from bisimetric import kernels
+from bisimetric._support.blocks import for_even_split
+from bisimetric.kernels.layout import SLACK
+from bisimetric.models.rows import Floats
+
+MAX_PRODUCTS = 800  # matrix products in one solve; beyond, a new sweep is worth more
+ONE_CALL = 2**19  # multiplications in a product up to which a solve is one call: Ctrl-C waits half a second at most
+
+
+__all__ = ["MAX_PRODUCTS", "ONE_CALL", "SLACK", "Operator", "Solved", "bicgstab", "by_rows", "of_matrix"]
+
+
+class Operator(Protocol):
+    """Computes out = (I - γΠ)·vector and returns <other, out> and <out, out>."""
+
+    def __call__(self, vector: Floats, out: Floats, other: Floats) -> tuple[float, float]: ...
+
+
+def by_rows(work: Callable[[int, int, Floats, Floats, Floats, Floats], None], rows: int, cost: int) -> Operator:
+    """The operator of a kernel that works on a range of source rows; `cost` as in `for_even_split`."""
+
+    def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+        sums = np.empty((rows, 2))
+        for_even_split(lambda i, j: work(i, j, vector, out, other, sums), rows, cost=cost)
+        product, square = np.add.reduce(sums, axis=0).tolist()
+        return product, square
+
+    return apply
+
+
+def of_matrix(matrix: Any, discount: float) -> Operator:
+    """The operator of a coupling, or of its transpose, that is stored in any sparse form."""
+
+    def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+        with np.errstate(over="ignore", invalid="ignore"):  # the method sees it when numbers leave their range
+            np.subtract(vector, discount * (matrix @ vector), out=out)
+            return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
+
+    return apply
+
+
+class Solved(NamedTuple):
+    """An approximate solution with the largest entry of its true residual."""
+
+    x: Floats
+    residual: float
+    products: int
+
+
+def bicgstab(
+    apply: Operator, b: Floats, guess: Floats, *, rows: int, target: float, budget: int = MAX_PRODUCTS
+) -> Solved:
+    """Solve apply(x) = b from `guess` (overwritten) until the residual's largest entry is at most `target`."""
+    steps = kernels.evaluation
+    sums = np.empty((rows, 2))
+
+    def direction(p: Floats, r: Floats, v: Floats, beta: float, omega: float) -> None:
+        for_even_split(lambda i, j: steps.step_direction(i, j, p, r, v, beta, omega), p.size, cost=p.size)
+
+    def half(r: Floats, v: Floats, alpha: float) -> None:
+        for_even_split(lambda i, j: steps.step_half(i, j, r, v, alpha), r.size, cost=r.size)
+
+    def full(
+        _: None, x: Floats, p: Floats, r: Floats, t: Floats, shadow: Floats, alpha: float, omega: float
+    ) -> tuple[float, float]:
+        for_even_split(lambda i, j: steps.step_full(i, j, x, p, r, t, shadow, alpha, omega, sums), rows, cost=x.size)
+        return float(np.add.reduce(sums[:, 0])), float(np.maximum.reduce(sums[:, 1]))
+
+    method = kernels.krylov.bicgstab_over(
+        lambda _, vector, out, other: apply(vector, out, other), direction, half, full
+    )
+    return Solved(guess, *method(None, b, guess, target, budget))

@@ -1,0 +1,119 @@
+"""Linear systems (I - γΠ) x = b that are always solved: a ladder of methods.
+
+    1. BiCGSTAB, preconditioned where that pays      a few products, for nearly all models
+    2. structure and sparse factorisations           periodic, deterministic, long-memory models (`_direct`)
+    3. GMRES with many products                      where Π is too large to be stored, or its factors are
+
+The matrix is regular for every γ < 1, so the second rung fails only by its size. A result counts by its *true*
+residual, which every rung computes anew from x: it is within the target, or as small as rounding leaves it, or the
+caller sees that it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg
+
+from bisimetric._support import memory
+from bisimetric.linear import direct, krylov
+from bisimetric.linear.direct import GMRES_PRODUCTS
+from bisimetric.linear.krylov import SLACK, Operator, Solved
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+
+ROUNDING = 32 * UNIT_ROUNDOFF  # residual, relative to the solution, that may be rounding
+MANY_PRODUCTS = 200  # without factors: the next system gets some
+FEW_PRODUCTS = 30  # with the factors of an earlier system
+
+Matrix = Callable[[], sparse.csr_array | None]  # Π, or None where it takes too much memory
+
+
+class Ladder:
+    """Solves the systems of one run, and remembers what helped.
+
+    Once BiCGSTAB has failed, the factors of an earlier system precondition it: the next policies differ little. They
+    are made anew when that takes too many products.
+    """
+
+    def __init__(self) -> None:
+        self._factors: direct.Factors | None = None
+        self._can_factorise = True
+
+    def solve(
+        self, first: Callable[[], Solved], matrix: Matrix, apply: Operator, b: Floats, discount: float, target: float
+    ) -> Solved:
+        """(I - γΠ) x = b by the `first` method if it succeeds, else by the others; the best result if none does."""
+        best = first() if self._factors is None else self._with_factors(self._factors, apply, b, target)
+        if best.residual <= SLACK * target or best.residual <= ROUNDING * _largest(best.x):
+            if self._factors is None and self._can_factorise and best.products > MANY_PRODUCTS:
+                self._factorise(matrix, discount)
+            return best
+        factors = self._factorise(matrix, discount)
+        if factors is None:
+            found = _gmres(apply, b, best, target)
+        else:
+            x, residual = factors.solve(b, target)
+            found = Solved(x, residual, best.products)
+        return found if found.residual < best.residual else best
+
+    def _factorise(self, matrix: Matrix, discount: float) -> direct.Factors | None:
+        """Factors of this system, kept for the next ones if they are exact."""
+        self._factors = None  # room for the new ones
+        stored = matrix()
+        factors = None if stored is None else direct.Factors(stored, discount)
+        self._can_factorise = factors is not None and factors.exact
+        self._factors = factors if self._can_factorise else None
+        return factors
+
+    def _with_factors(self, factors: direct.Factors, apply: Operator, b: Floats, target: float) -> Solved:
+        """BiCGSTAB for A M⁻¹ u = b, x = M⁻¹ u, with the factors of an earlier A as M."""
+
+        def product(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+            return apply(factors.once(vector, target), out, other)
+
+        solved = krylov.bicgstab(product, b, b.copy(), rows=1, target=target, budget=FEW_PRODUCTS)
+        return solved._replace(x=factors.once(solved.x, target))
+
+    def solve_stored(
+        self, matrix: Any, b: Floats, guess: Floats, discount: float, target: float, *, rows: int = 1
+    ) -> Solved:
+        """The same for a matrix in any sparse form; `rows` parts of the vectors may be worked on at once."""
+        apply = krylov.of_matrix(matrix, discount)
+
+        def first() -> Solved:
+            return krylov.bicgstab(apply, b, guess.copy(), rows=rows, target=target)
+
+        return self.solve(first, lambda: sparse.csr_array(matrix), apply, b, discount, target)
+
+
+def _largest(x: Floats) -> float:
+    """max |x|, or 0 where that is no number."""
+    largest = float(np.abs(x).max())
+    return largest if largest < np.inf else 0.0
+
+
+def storable(entries: int, size: int) -> bool:
+    """Whether Π with so many entries, and its factors, are worth storing."""
+    return memory.fits(direct.bytes_needed(entries, size))
+
+
+def _gmres(apply: Operator, b: Floats, best: Solved, target: float) -> Solved:
+    """Restarted GMRES from the best that is known."""
+    out = np.empty(b.size)
+    products = best.products
+
+    def product(vector: Floats) -> Floats:
+        nonlocal products
+        products += 1
+        apply(np.ascontiguousarray(vector, np.float64).ravel(), out, b)
+        return out.copy()
+
+    restart = direct.gmres_restart(b.size)
+    start = best.x if best.residual < float(np.abs(b).max()) else np.zeros(b.size)
+    system = linalg.LinearOperator((b.size, b.size), matvec=product, dtype=np.float64)
+    x = linalg.gmres(system, b, x0=start, rtol=0.0, atol=target, restart=restart, maxiter=GMRES_PRODUCTS // restart)[0]
+    residual = float(np.abs(b - product(x)).max())
+    return Solved(x, residual if np.isfinite(residual) else np.inf, products)

@@ -1,0 +1,109 @@
+"""Many pairs of chains one after the other, in this process or in several of its own.
+
+Workers get one pair at a time, short ones a few ahead, so that they need not wait for this process. A cost that is not
+the package's own stays in this process: they get the array that it returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from numbers import Integral
+from queue import Empty, SimpleQueue
+
+from bisimetric._support.threads import POLL_SECONDS
+from bisimetric.errors import InvalidOption, PairFailed
+from bisimetric.many.outcome import Outcome, Pair, naming, solved
+from bisimetric.many.question import Question
+from bisimetric.many.worker import Worker, portable, without_ctrl_c
+
+SHORT_SECONDS = 0.05  # a pair for which waiting for the next one takes a notable part of the time
+AHEAD = 4  # such pairs in the hands of a worker
+
+
+def outcomes(question: Question, pairs: Sequence[Pair], workers: int) -> Generator[Outcome, None, None]:
+    """The outcomes of all pairs as they come; in order if this process does all. The first error is raised."""
+    solving = _by_workers(question, pairs, workers) if workers > 1 else _by_this_process(question, pairs)
+    with closing(solving) as arriving:
+        for outcome in arriving:
+            if outcome.error is not None:
+                raise outcome.error
+            yield outcome
+
+
+def checked_n_jobs(n_jobs: object) -> int:
+    """A number of processes, or -1 for one on every core."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or not (int(n_jobs) >= 1 or n_jobs == -1):
+        raise InvalidOption(f"n_jobs is {n_jobs!r}, expected a number of processes ≥ 1, or -1 for one on every core")
+    return int(n_jobs)
+
+
+def worker_count(n_jobs: int, pairs: int) -> int:
+    """How many processes there are to be; 1 stands for this one."""
+    if n_jobs == 1 or pairs < 2:
+        return 1
+    if n_jobs == -1:
+        import joblib
+
+        return min(int(joblib.cpu_count()), pairs)
+    return min(n_jobs, pairs)
+
+
+def _by_this_process(question: Question, pairs: Sequence[Pair]) -> Generator[Outcome, None, None]:
+    for number, pair in enumerate(pairs):
+        yield solved(question, number, pair)
+
+
+def _by_workers(question: Question, pairs: Sequence[Pair], workers: int) -> Generator[Outcome, None, None]:
+    arrived: SimpleQueue[tuple[Worker, Outcome | None]] = SimpleQueue()
+    waiting = iter(enumerate(pairs))
+    team: list[Worker] = []
+
+    def give(worker: Worker, at_most: int) -> None:
+        """Fill the hands of a worker, as long as there are pairs."""
+        while len(worker.sent) < at_most:
+            number, pair = next(waiting, (0, None))
+            if pair is None:
+                return
+            if not question.cost_is_known:
+                with naming(pair.i, pair.j):
+                    pair = pair._replace(problem=pair.asked(question))
+            worker.send(number, pair)
+
+    try:
+        _start(team, question, workers, arrived)
+        for worker in team:
+            give(worker, 1)
+        while any(worker.sent for worker in team):
+            worker, outcome = _next(arrived)
+            if outcome is None:
+                if worker.sent:
+                    raise worker.lost()
+                continue
+            worker.sent.pop(0)
+            give(worker, AHEAD if outcome.seconds < SHORT_SECONDS else 1)
+            yield outcome
+    finally:
+        with without_ctrl_c():
+            for worker in team:
+                worker.end()
+
+
+def _start(
+    team: list[Worker], question: Question, workers: int, arrived: SimpleQueue[tuple[Worker, Outcome | None]]
+) -> None:
+    sent = portable(question if question.cost_is_known else replace(question, cost=None), "the question")
+    try:
+        with without_ctrl_c():
+            for _ in range(workers):
+                team.append(Worker(sent, arrived))
+    except (OSError, RuntimeError) as error:
+        raise PairFailed(f"no worker process can be started: {error}; use fewer n_jobs", None) from error
+
+
+def _next(arrived: SimpleQueue[tuple[Worker, Outcome | None]]) -> tuple[Worker, Outcome | None]:
+    """What arrives next; Ctrl-C ends the waiting on all systems."""
+    while True:
+        with suppress(Empty):
+            return arrived.get(timeout=POLL_SECONDS)

@@ -1,0 +1,214 @@
+"""A folder of finished pairs, from which a run that was ended at any instant goes on.
+
+Every run appends to a journal of its own, `<random>.pairs`, so that runs at the same time do not disturb one another,
+and reads all journals that it finds. A journal is a row of records of 64 bytes:
+
+    key        32    a digest of everything that the numbers depend on (`_pair_question`)
+    numbers    24    distance, lower and upper bound, as little-endian float64
+    status      1    its place in the list of all statuses; the key covers the source of that list
+    checksum    7    of those 57 bytes
+
+A record is written by one call, so a killed run leaves at most one torn record, at the end. What is torn, damaged or
+strange in any other way is passed over, and its pair is computed again: records, and whatever else is called
+`<name>.pairs`, such as folders, pipes, links that lead nowhere, files that cannot be read or are too large.
+
+Records are forced to the disk with the first that comes a second or more after the last time, and at the end of a
+run; so a power failure loses at most the records of one second. At the same moments a run looks whether its journal is
+still in its place. If somebody has removed or moved the folder or the journal, the run makes them again, with all
+records that it has found or written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import stat
+import struct
+import time
+from collections.abc import Container, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from bisimetric.errors import FileFormatError
+from bisimetric.io._files import SIZE_LIMIT, described, usable_path
+from bisimetric.solving.solution import Status
+
+SUFFIX = ".pairs"
+STATUSES = tuple(Status)
+NUMBERS = struct.Struct("<3dB")
+KEY_BYTES = 32
+CHECKSUM_BYTES = 7
+CONTENT_BYTES = KEY_BYTES + NUMBERS.size
+RECORD_BYTES = CONTENT_BYTES + CHECKSUM_BYTES
+RECORDS_AT_ONCE = 4096  # that are read
+SYNC_SECONDS = 1.0  # at most between two times that records are forced to the disk
+
+
+class Numbers(NamedTuple):
+    """The distance between two starts, its certified bounds, and how the solve ended."""
+
+    value: float
+    lower: float
+    upper: float
+    status: Status
+
+
+class PairStore:
+    """The folder; made with its parents if there is none."""
+
+    def __init__(self, folder: object) -> None:
+        self._folder = usable_path(folder, "store")
+        self._journal: _Journal | None = None  # once there is something to write
+        self._records: dict[bytes, bytes] = {}  # that were found or written, by their key
+        self._synced = 0.0
+        try:
+            self._folder = self._folder.absolute()  # the working directory may change during a run
+            self._folder.mkdir(parents=True, exist_ok=True)
+            inside = [path for path in self._folder.iterdir() if not path.name.startswith(".")]
+        except (FileExistsError, NotADirectoryError):
+            raise FileFormatError(described(self._folder, "is not a folder, expected one for finished pairs")) from None
+        except OSError as error:
+            raise self._refused("cannot be a store", error) from None
+        if inside and not any(path.suffix == SUFFIX for path in inside):
+            raise FileFormatError(
+                described(
+                    self._folder,
+                    f"holds {min(path.name for path in inside)!r} and no finished pairs; "
+                    "choose an empty folder, or one that pairwise made",
+                )
+            )
+
+    def found(self, wanted: Container[bytes]) -> dict[bytes, Numbers]:
+        """The numbers of the wanted keys that some run has finished."""
+        found: dict[bytes, Numbers] = {}
+        try:
+            journals = sorted(path for path in self._folder.iterdir() if path.suffix == SUFFIX)
+        except OSError as error:
+            raise self._refused("cannot be read", error) from None
+        for path in journals:
+            with suppress(OSError):  # it cannot be read, or not to its end
+                for record in _records(path):
+                    key = record[:KEY_BYTES]
+                    if key in wanted and key not in found:
+                        numbers = _unpacked(record)
+                        if numbers is not None:
+                            found[key], self._records[key] = numbers, record
+        return found
+
+    def check_writable(self) -> None:
+        """Raise if nothing could be kept, before something is computed."""
+        if not os.access(self._folder, os.W_OK | os.X_OK):
+            raise self._refused("cannot be written", OSError("no permission"))
+
+    def keep(self, key: bytes, numbers: Numbers) -> None:
+        """Write one record."""
+        content = key + NUMBERS.pack(*numbers[:3], STATUSES.index(numbers.status))
+        record = self._records[key] = content + _checksum(content)
+        try:
+            if self._journal is None:
+                self._journal = _Journal(self._folder)
+            self._journal.write(record)
+            if time.monotonic() - self._synced >= SYNC_SECONDS:
+                self._sync()
+        except OSError as error:
+            raise self._refused("cannot be written", error) from None
+
+    def close(self) -> None:
+        """Force all records to the disk; also after an error or Ctrl-C."""
+        if self._journal is None:
+            return
+        try:
+            self._sync()
+        except OSError as error:
+            raise self._refused("cannot be written", error) from None
+        finally:
+            self._journal.close()
+            self._journal = None
+
+    def _sync(self) -> None:
+        assert self._journal is not None
+        if not self._journal.is_in_place():
+            lost, self._journal = self._journal, self._made_again()
+            lost.close()
+        self._journal.sync()
+        self._synced = time.monotonic()
+
+    def _made_again(self) -> _Journal:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            journal = _Journal(self._folder)
+        except OSError as error:
+            raise self._refused("was removed during the run, and cannot be made again", error) from None
+        journal.write(b"".join(self._records.values()))
+        return journal
+
+    def _refused(self, what: str, error: OSError) -> FileFormatError:
+        return FileFormatError(described(self._folder, f"{what}: {error.strerror or error}; choose another folder"))
+
+
+class _Journal:
+    """The file that one run appends to."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / f"{secrets.token_hex(8)}{SUFFIX}"
+        self._file = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
+        for parent in self._path.parents[:2]:  # so that the names last, too
+            _sync_folder(parent)
+
+    def write(self, records: bytes) -> None:
+        if os.write(self._file, records) != len(records):
+            raise OSError("the disk is full")
+
+    def is_in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.stat(self._path), os.fstat(self._file))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def sync(self) -> None:
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def _records(path: Path) -> Iterator[bytes]:
+    """The whole records of a journal, valid or not; a torn one at the end is left out."""
+    status = os.stat(path)  # first, since opening a pipe would block
+    if not stat.S_ISREG(status.st_mode) or status.st_size > SIZE_LIMIT:
+        return
+    with open(path, "rb") as file:
+        left = status.st_size // RECORD_BYTES  # another run may be adding more
+        while left > 0:
+            block = file.read(RECORD_BYTES * min(left, RECORDS_AT_ONCE))
+            whole = len(block) // RECORD_BYTES
+            if whole == 0:
+                return
+            left -= whole
+            for k in range(whole):
+                yield block[k * RECORD_BYTES : (k + 1) * RECORD_BYTES]
+
+
+def _unpacked(record: bytes) -> Numbers | None:
+    """The numbers of a record; None unless it is as it was written, and says something possible."""
+    if _checksum(record[:CONTENT_BYTES]) != record[CONTENT_BYTES:]:
+        return None
+    value, lower, upper, status = NUMBERS.unpack(record[KEY_BYTES:CONTENT_BYTES])
+    if not 0.0 <= lower <= value <= upper < float("inf") or status >= len(STATUSES):
+        return None
+    return Numbers(value, lower, upper, STATUSES[status])
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).digest()
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # not every system can
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,186 @@
+"""A process that solves pairs for one run and no other.
+
+It is a new interpreter that shares no state with its parent and does not run the parent's main module again. It reads
+the question and then pairs from its standard input, one pickle after the other, and writes an `Outcome` for each to
+its standard output; what is printed there goes to the standard error. It computes with one thread. Its parent kills it
+at any instant, and it ends itself when its parent is gone. Other processes have no part in this: joblib's workers, for
+example, are shared by the whole process, so that whoever ends them breaks everybody's runs.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from _thread import start_new_thread
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from queue import SimpleQueue
+from typing import IO, Any
+
+from bisimetric._support.blocks import THREADS_VARIABLE
+from bisimetric.errors import InvalidOption, PairFailed, ToleranceNotReached
+from bisimetric.many.outcome import Outcome, Pair, naming, solved
+from bisimetric.many.question import Question
+from bisimetric.models.chain import MarkovChain
+
+WATCH_SECONDS = 0.5  # between two looks for the parent
+START = "import sys; sys.path[:] = sys.argv[2:]; from bisimetric.many.worker import serve; serve(int(sys.argv[1]))"
+THREADS_BELOW = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+def portable(thing: object, what: str) -> bytes:
+    """A pickle of something, also if it is defined in a function or in the main module."""
+    import cloudpickle
+
+    try:
+        return bytes(cloudpickle.dumps(thing))
+    except Exception as error:  # whatever somebody's class raises
+        raise InvalidOption(
+            f"{what} is a {type(thing).__name__} that cannot be sent to another process "
+            f"({type(error).__name__}: {error}); use n_jobs=1, or leave out of it what pickle refuses"
+        ) from None
+
+
+def check_portable(question: Question, chains: Sequence[MarkovChain], name: str) -> None:
+    """Raise unless workers can be given the solver and the chains; a cost stays where it is."""
+    portable(question.solver, "solver")
+    for k, chain in enumerate(chains):
+        portable(chain, f"{name}[{k}]")
+
+
+class Worker:
+    """The process as its parent sees it; a thread of the parent's puts what comes from it, and None at the end."""
+
+    def __init__(self, question: bytes, arrived: SimpleQueue[tuple[Worker, Outcome | None]]) -> None:
+        from multiprocessing.spawn import get_executable
+
+        self.sent: list[Pair] = []  # in its hands, in the order in which it solves them
+        places = [place for place in sys.path if isinstance(place, str)]
+        self._process = subprocess.Popen(
+            [get_executable() or "", "-c", START, str(os.getpid()), *places],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None if _is_open(2) else subprocess.DEVNULL,
+            env={**dict.fromkeys(THREADS_BELOW, "1"), **os.environ, THREADS_VARIABLE: "1"},
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # where Ctrl-C is no signal
+        )
+        try:
+            start_new_thread(self._read, (arrived,))
+        except RuntimeError:
+            self.end()
+            self._read(arrived)  # closes the output
+            raise
+        self._write(question)
+
+    def send(self, number: int, pair: Pair) -> None:
+        """One more pair to solve."""
+        self.sent.append(pair)
+        self._write((number, pair.i, pair.j, portable(pair, f"pair ({pair.i}, {pair.j})")))
+
+    def lost(self) -> PairFailed:
+        """What to say when it ended without an answer."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(WATCH_SECONDS)
+        code = self.end()
+        how = f"with exit code {code}" if code >= 0 else f"by signal {-code}"
+        i, j = self.sent[0][:2]
+        return PairFailed(
+            f"pair ({i}, {j}): its worker process was ended {how}, perhaps because memory ran out; use fewer n_jobs",
+            (i, j),
+        )
+
+    def end(self) -> int:
+        """End the process, whatever it is doing; how it ended."""
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+        self._process.kill()
+        return self._process.wait()
+
+    def _write(self, message: object) -> None:
+        assert self._process.stdin is not None
+        with suppress(OSError):  # the process is gone, which the other thread sees
+            pickle.dump(message, self._process.stdin)
+            self._process.stdin.flush()
+
+    def _read(self, arrived: SimpleQueue[tuple[Worker, Outcome | None]]) -> None:
+        assert self._process.stdout is not None
+        with suppress(Exception), self._process.stdout as answers:  # cut off anywhere
+            while True:
+                arrived.put((self, pickle.load(answers)))
+        arrived.put((self, None))
+
+
+@contextmanager
+def without_ctrl_c() -> Iterator[None]:
+    """Ctrl-C comes after this; workers that are started inside never see it, so that only their parent ends them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+# ------------------------------------------------------------------ inside the process
+
+
+def serve(parent: int) -> None:
+    """Solve pairs until the parent ends this process."""
+    pairs, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)  # so that nothing printed gets between the answers
+    inbox: SimpleQueue[Any] = SimpleQueue()
+    start_new_thread(_receive, (pairs, inbox))
+    if os.name == "posix":  # elsewhere orphans keep the number of their parent, or have that of a launcher
+        start_new_thread(_end_with, (parent,))
+    question = inbox.get()
+    while True:
+        answers.write(_answer(question, *inbox.get()))
+        answers.flush()
+
+
+def _receive(pairs: IO[bytes], inbox: SimpleQueue[Any]) -> None:
+    """Read at once whatever comes, so that the parent never waits, and end with the parent."""
+    try:
+        while True:
+            inbox.put(pickle.load(pairs))
+    finally:
+        os._exit(1)
+
+
+def _end_with(parent: int) -> None:
+    """End when the parent is gone, although a fork of it may still hold the other end of the input."""
+    while os.getppid() == parent:
+        time.sleep(WATCH_SECONDS)
+    os._exit(1)
+
+
+def _answer(question: bytes, number: int, i: int, j: int, pair: bytes) -> bytes:
+    """The pickled outcome of one pair."""
+    try:
+        with naming(i, j):
+            found = solved(pickle.loads(question), number, pickle.loads(pair))
+    except PairFailed as error:  # it cannot be read here
+        found = Outcome(number, 0.0, None, error)
+    try:
+        return pickle.dumps(found)
+    except Exception:  # a solution of somebody's solver
+        assert isinstance(found.error, ToleranceNotReached)
+        found.error.solution = None
+        return pickle.dumps(found)

@@ -1,0 +1,1 @@
+"""Chains and decision processes as validated, immutable objects. Imports `_support` and `kernels`."""

@@ -1,0 +1,229 @@
+"""A finite Markov chain: the one form in which every model enters the library.
+
+Validation happens here and nowhere below. `transitions` holds rows that sum to one exactly (see
+`_stochastic`); they, and not the floats they came from, are what every result is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric._support.frozen import Immutable, SparseField
+from bisimetric._support.text import printable
+from bisimetric.errors import InvalidChain
+from bisimetric.models.rows import Floats, as_csr, exact_rows, frozen, is_scalar, real_array, refuse_not_finite
+
+Label = str | int | float | tuple[str | int | float, ...]
+State = int | str
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class MarkovChain(Immutable):
+    """A chain with optional rewards, start, names and labels; immutable.
+
+    `transitions` is dense or sparse with rows that sum to one. `start` is a state (index or name) or a
+    distribution. `labels` holds one value per state: a string, a number, or a collection of those (a set of
+    propositions, a feature vector). Labels are the same where Python finds them equal: True, 1 and 1.0 are one label.
+
+    >>> import bisimetric as bm
+    >>> bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], start=0)
+    MarkovChain(2 states, 3 transitions, reward, start)
+    """
+
+    reward: Floats | None  # [n]
+    start: Floats | None  # [n], a distribution
+    names: tuple[str, ...] | None
+    labels: tuple[Label, ...] | None
+    row_error: Floats = field(repr=False)  # [n], 1-norm between the row given, rescaled to sum 1, and the row stored
+    merged: npt.NDArray[np.bool_] = field(repr=False)  # [n], stands for several states whose rows differ (`quotient`)
+    transitions: SparseField[sparse.csr_array] = SparseField()  # noqa: RUF009 - [n, n], exact rows
+
+    def __init__(
+        self,
+        transitions: object,
+        *,
+        reward: object = None,
+        start: object = None,
+        names: Iterable[str] | None = None,
+        labels: Iterable[object] | None = None,
+    ) -> None:
+        matrix, tol = as_csr(transitions, "transitions")
+        n_states = matrix.shape[0]
+        if n_states == 0:
+            raise InvalidChain("transitions is empty, expected at least one state")
+        if matrix.shape[1] != n_states:
+            raise InvalidChain(f"transitions has shape {matrix.shape}, expected a square matrix")
+        rows = exact_rows(matrix, "transitions", tol)
+        known_names = checked_names(names, n_states)
+        values = {
+            "transitions": rows.matrix,
+            "row_error": rows.error,
+            "merged": frozen(np.zeros(n_states, np.bool_)),
+            "names": known_names,
+            "reward": _checked_reward(reward, n_states),
+            "labels": _checked_labels(labels, n_states),
+            "start": checked_start(start, n_states, known_names),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def normalised(
+        cls,
+        transitions: object,
+        *,
+        reward: object = None,
+        start: object = None,
+        names: Iterable[str] | None = None,
+        labels: Iterable[object] | None = None,
+    ) -> MarkovChain:
+        """Like the constructor, but rows may have any positive sum (counts, weights) and are rescaled first."""
+        matrix, _ = as_csr(transitions, "transitions")
+        refuse_not_finite(matrix, "transitions")
+        if matrix.nnz and matrix.data.min() >= 0:
+            row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+            largest = np.zeros(matrix.shape[0])
+            np.maximum.at(largest, row, matrix.data)
+            empty = np.flatnonzero(largest == 0)
+            if len(empty):
+                raise InvalidChain(
+                    f"row {int(empty[0])} of transitions is all zero, expected a positive sum; add a self-loop"
+                )
+            matrix.data = matrix.data / largest[row]  # so that no sum overflows
+            matrix.data = matrix.data / np.bincount(row, weights=matrix.data)[row]
+        return cls(matrix, reward=reward, start=start, names=names, labels=labels)
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return int(self.transitions.shape[0])
+
+    def with_start(self, start: object) -> MarkovChain:
+        """The same chain with another start (state index, name or distribution)."""
+        other = object.__new__(MarkovChain)
+        for name in ("transitions", "reward", "names", "labels", "row_error", "merged"):
+            object.__setattr__(other, name, getattr(self, name))
+        object.__setattr__(other, "start", checked_start(start, self.n_states, self.names))
+        return other
+
+    def successors(self, state: int) -> npt.NDArray[Any]:
+        """The states that `state` moves to with positive probability, ascending."""
+        rows = self.transitions
+        states: npt.NDArray[Any] = rows.indices[rows.indptr[state] : rows.indptr[state + 1]]
+        return states
+
+    def name_of(self, state: int) -> str:
+        """The state's name, or its index as text."""
+        return self.names[state] if self.names is not None else str(state)
+
+    def save(self, path: object) -> None:
+        """Write the chain to a `.npz` or `.json` file."""
+        from bisimetric.io import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        present = [name for name in ("reward", "start", "names", "labels") if getattr(self, name) is not None]
+        extent = f"{self.n_states} states, {self.transitions.nnz} transitions"
+        return f"MarkovChain({', '.join([extent, *present])})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(repr(self))}</code>"
+
+
+def state_index(state: object, n_states: int, names: Sequence[str] | None) -> int:
+    """The index of a state given by index or by name."""
+    if isinstance(state, str):
+        if names is not None and state in names:
+            return names.index(state)
+        if not (state.isascii() and state.isdigit() and len(state) < 20):
+            first = ", ".join(map(printable, names[:3])) if names is not None else ""
+            known = "the states have no names" if names is None else f"known names begin {first}"
+            raise InvalidChain(f"state {state!r} is unknown: {known}; give an index from 0 to {n_states - 1}")
+        state = int(state)
+    if isinstance(state, (bool, np.bool_)) or not isinstance(state, (int, np.integer)):
+        raise InvalidChain(f"state {state!r} is a {type(state).__name__}, expected an index or a name")
+    if not 0 <= state < n_states:
+        raise InvalidChain(f"state {int(state)} is out of range, expected an index from 0 to {n_states - 1}")
+    return int(state)
+
+
+def _checked_reward(reward: object, n_states: int) -> Floats | None:
+    if reward is None:
+        return None
+    array = real_array(reward, "reward", InvalidChain, ndim=1)
+    if len(array) != n_states:
+        raise InvalidChain(f"reward has {len(array)} entries, expected one per state: {n_states}")
+    return frozen(array)
+
+
+def checked_start(start: object, n_states: int, names: Sequence[str] | None) -> Floats | None:
+    """A distribution with an exact sum, from a state (index or name) or a distribution."""
+    if start is None:
+        return None
+    if is_scalar(start):
+        distribution = np.zeros(n_states)
+        distribution[state_index(start, n_states, names)] = 1.0
+        return frozen(distribution)
+    array = real_array(start, "start", InvalidChain, ndim=1)
+    if len(array) != n_states:
+        raise InvalidChain(f"start has {len(array)} entries, expected a state or one probability per state: {n_states}")
+    matrix, tol = as_csr(np.asarray(start)[None, :], "start")
+    return frozen(exact_rows(matrix, "start", tol).matrix.toarray()[0])
+
+
+def checked_names(
+    names: Iterable[str] | None, count: int, *, what: str = "names", of: str = "state"
+) -> tuple[str, ...] | None:
+    """Different strings, `count` of them; the error calls them `what`, one per `of`."""
+    if names is None:
+        return None
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InvalidChain(f"{what} is {names!r}, expected one string per {of}")
+    checked = tuple(names)
+    for k, name in enumerate(checked):
+        if not isinstance(name, str):
+            raise InvalidChain(f"{what}[{k}] is {name!r}, expected a string; use str(...)")
+    if len(checked) != count:
+        raise InvalidChain(f"{what} has {len(checked)} entries, expected one per {of}: {count}")
+    if len(set(checked)) != count:
+        seen: set[str] = set()
+        twice = next(name for name in checked if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InvalidChain(f"the name {twice!r} occurs twice, expected different names")
+    return checked
+
+
+def _checked_labels(labels: Iterable[object] | None, n_states: int) -> tuple[Label, ...] | None:
+    if labels is None:
+        return None
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise InvalidChain(f"labels is {labels!r}, expected one label per state")
+    checked = tuple(_checked_label(label, k) for k, label in enumerate(labels))
+    if len(checked) != n_states:
+        raise InvalidChain(f"labels has {len(checked)} entries, expected one per state: {n_states}")
+    return checked
+
+
+def _checked_label(label: object, k: int) -> Label:
+    if isinstance(label, np.generic) or (isinstance(label, np.ndarray) and label.ndim == 0):
+        label = label.item()
+    if isinstance(label, str):
+        return label
+    if isinstance(label, (bool, int, float)):
+        if label != label:
+            raise InvalidChain(f"labels[{k}] is NaN, which equals nothing; use a string")
+        return label
+    if isinstance(label, (list, tuple, np.ndarray, set, frozenset)):
+        parts = [_checked_label(part, k) for part in label]
+        if not any(isinstance(part, tuple) for part in parts):
+            if isinstance(label, (set, frozenset)):  # numbers by size, then texts: equal sets become equal tuples
+                parts.sort(key=lambda part: (isinstance(part, str), part))
+            return tuple(parts)  # type: ignore[arg-type]
+    raise InvalidChain(f"labels[{k}] is {label!r}, expected a string, a number or a flat collection of those")

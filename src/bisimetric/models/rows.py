@@ -1,0 +1,194 @@
+"""Rows of probabilities: validated once, then exact.
+
+A row of floats hardly ever sums to one. Every accepted row is divided by its sum and rounded to multiples of
+2⁻⁵², the rest going to its largest entry. Such a row sums to one exactly, and any sum of its entries is exact
+in float64, so the transport kernels need no tolerance on flows. Entries that round to zero are dropped. The
+1-norm between the row given and the row stored is kept (`RowError`, at most a few units in the last place),
+because certificates must pay for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric._support.frozen import frozen as frozen
+from bisimetric.errors import BisimetricError, InvalidChain
+
+GRAIN = 2.0**-52  # unit of a stored probability
+GRAINS_IN_ONE = 2**52
+UNIT_ROUNDOFF = 2.0**-53  # of float64
+ROW_SUM_TOL = 1e-9  # largest |sum - 1| accepted in float64 input
+ROW_SUM_TOL_SINGLE = 1e-6  # the same for float32 and float16 input
+
+Floats = npt.NDArray[np.float64]
+
+
+class ExactRows(NamedTuple):
+    """Rows that sum to one exactly, and how far each is from what was given, rescaled to sum 1."""
+
+    matrix: sparse.csr_array
+    error: Floats  # [rows], 1-norm, an upper bound
+
+
+def is_scalar(given: object) -> bool:
+    """Whether numpy sees a single value, not a (possibly ragged) sequence."""
+    try:
+        return np.ndim(cast(Any, given)) == 0
+    except ValueError:
+        return False
+
+
+def real_array(given: object, what: str, kind: type[BisimetricError], *, ndim: int) -> Floats:
+    """A float64 copy of `given`, which must hold finite real numbers in `ndim` dimensions."""
+    return finite(float_array(given, what, kind, ndim=ndim), what, kind)
+
+
+def float_array(given: object, what: str, kind: type[BisimetricError], *, ndim: int) -> Floats:
+    """A float64 copy of `given`, which must hold real numbers, finite or not, in `ndim` dimensions."""
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise kind(f"{what} is ragged, expected {ndim} dimension(s); give rows of equal length") from None
+    if array.dtype.kind not in "biuf":
+        raise kind(f"{what} has dtype {array.dtype}, expected real numbers; convert it with .astype(float)")
+    if array.ndim != ndim:
+        raise kind(f"{what} has shape {array.shape}, expected {ndim} dimension(s)")
+    return array.astype(np.float64, order="C", copy=True)
+
+
+def finite(array: Floats, what: str, kind: type[BisimetricError]) -> Floats:
+    """The same array, which must hold finite numbers."""
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        place = tuple(int(i) for i in bad[0])
+        where = place[0] if array.ndim == 1 else place
+        raise kind(f"{what}[{where}] is {array[place]}, expected a finite number; replace it before")
+    return array
+
+
+def offsets(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Where parts of these sizes begin when they lie one after the other, and where the last one ends."""
+    found = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=found[1:])
+    return found
+
+
+def _dtype(given: Any, what: str) -> np.dtype[Any]:
+    """The dtype that numpy finds, whatever holds the numbers."""
+    if np.ma.isMaskedArray(given):
+        raise InvalidChain(f"{what} is a masked array, expected numbers everywhere; use .filled(0)")
+    try:
+        return np.asarray(given).dtype
+    except ValueError:
+        return np.dtype(object)  # ragged: refused with the shape, below
+
+
+def as_csr(given: Any, what: str) -> tuple[sparse.csr_array, float]:
+    """A canonical float64 CSR copy (sorted, duplicates summed) and the row-sum tolerance for its dtype.
+
+    Entries may be anything yet: `exact_rows` refuses what is no probability.
+    """
+    dtype = given.dtype if sparse.issparse(given) else _dtype(given, what)
+    tol = ROW_SUM_TOL_SINGLE if dtype.kind == "f" and dtype.itemsize <= 4 else ROW_SUM_TOL
+    if sparse.issparse(given):
+        if dtype.kind not in "biuf":
+            raise InvalidChain(f"{what} has dtype {dtype}, expected real numbers; convert it with .astype(float)")
+        if given.ndim != 2:
+            raise InvalidChain(f"{what} has shape {given.shape}, expected 2 dimensions")
+        try:
+            _check_indices(given)
+            matrix = sparse.csr_array(given, dtype=np.float64, copy=True)
+        except ValueError as error:
+            raise InvalidChain(f"{what} is not a well-formed sparse matrix: {error}") from None
+        matrix.sum_duplicates()
+        return matrix, tol
+    return sparse.csr_array(float_array(given, what, InvalidChain, ndim=2)), tol
+
+
+def refuse_not_finite(matrix: sparse.csr_array, what: str) -> None:
+    """Raise where an entry is infinite or NaN."""
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if len(bad):
+        row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+        column, entry = int(matrix.indices[bad[0]]), matrix.data[bad[0]]
+        raise InvalidChain(f"{what}[{(row, column)}] is {entry}, expected a probability; replace it before")
+
+
+def _check_indices(matrix: Any) -> None:
+    """Raise ValueError where a sparse matrix points outside itself: converting such a one can crash."""
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    elif matrix.format == "coo":
+        for index, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
+            if len(index) and not (index.min() >= 0 and index.max() < size):
+                raise ValueError(f"an index is outside 0..{size - 1}")
+
+
+def exact_rows(matrix: sparse.csr_array, what: str, tol: float) -> ExactRows:
+    """Check that the rows are probabilities and make them exact; `matrix` is canonical and is not modified."""
+    refuse_not_finite(matrix, what)
+    n_rows = matrix.shape[0]
+    data, indptr = matrix.data, matrix.indptr.astype(np.int64)
+    row = np.repeat(np.arange(n_rows), np.diff(indptr))
+    negative = np.flatnonzero(data < 0)
+    if len(negative):
+        k = negative[0]
+        raise InvalidChain(
+            f"{what}[{int(row[k])}, {int(matrix.indices[k])}] is {data[k]}, expected a probability in [0, 1]; "
+            "clip negative entries before"
+        )
+    total = np.bincount(row, weights=data, minlength=n_rows)
+    wrong = np.flatnonzero(~(np.abs(total - 1.0) <= tol))
+    if len(wrong):
+        x = int(wrong[0])
+        raise InvalidChain(
+            f"row {x} of {what} sums to {total[x]:.12g}, expected 1 within {tol:g}; "
+            "MarkovChain.normalised(...) rescales rows"
+        )
+    return _round_to_grain(matrix, row)
+
+
+def _round_to_grain(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> ExactRows:
+    n_rows, n_columns = matrix.shape
+    share = matrix.data / _accurate_sums(matrix, row)[row]
+    grains = np.rint(share / GRAIN).astype(np.int64)
+    grains[_first_largest(grains, row)] += GRAINS_IN_ONE - _row_sums(grains, matrix.indptr)  # no row is empty
+    probability = grains * GRAIN
+    moved = np.bincount(row, weights=np.abs(share - probability), minlength=n_rows)
+    changed = np.bincount(row, weights=matrix.data != probability, minlength=n_rows) > 0
+    error = np.where(changed, moved + 4 * UNIT_ROUNDOFF, 0.0)  # 4: the division and the sum by which it divides
+    keep = grains > 0
+    indptr = offsets(np.bincount(row[keep], minlength=n_rows))
+    index_type = np.int32 if max(n_columns, int(indptr[-1])) < 2**31 else np.int64
+    exact = sparse.csr_array(
+        (probability[keep], matrix.indices[keep].astype(index_type), indptr.astype(index_type)),
+        shape=(n_rows, n_columns),
+    )
+    for part in (exact.data, exact.indices, exact.indptr):
+        frozen(part)
+    return ExactRows(exact, frozen(error))
+
+
+def _accurate_sums(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Floats:
+    """Row sums to the last place: whole grains are added as integers, which is exact, and what is left is tiny."""
+    whole = np.rint(matrix.data / GRAIN)
+    left = np.bincount(row, weights=matrix.data - whole * GRAIN, minlength=matrix.shape[0])
+    excess = _row_sums(whole.astype(np.int64), matrix.indptr) - GRAINS_IN_ONE
+    return np.asarray(1.0 + (excess * GRAIN + left), np.float64)
+
+
+def _row_sums(values: npt.NDArray[np.int64], indptr: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    running = np.concatenate([[0], np.cumsum(values)])  # may wrap around; differences stay right
+    sums: npt.NDArray[np.int64] = running[indptr[1:]] - running[indptr[:-1]]
+    return sums
+
+
+def _first_largest(values: npt.NDArray[np.int64], row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Position of the first largest entry of every row."""
+    order = np.lexsort((-np.arange(len(values)), values, row))  # the last of each row is its first largest
+    last = np.flatnonzero(np.append(row[order][1:] != row[order][:-1], True))
+    return order[last]

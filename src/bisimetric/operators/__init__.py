@@ -1,0 +1,1 @@
+"""Bellman operators on arrays: what solvers call. Imports `problems`, `linear` and `kernels`."""

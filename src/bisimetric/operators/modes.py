@@ -1,0 +1,152 @@
+"""A preconditioner for policy evaluations (I - γΠ) d = r near γ = 1: marginal modes, blocks of pairs and Jacobi.
+
+What is slow to solve is smooth: a function of x plus one of y, which every coupling treats alike (`kernels/modes`), and
+averages over blocks of pairs. The first kind is solved by one factorisation of I - γP and one of I - γQ for a whole
+solve, the second by a small dense system for every policy. The number of products with Π then grows little with
+1/(1-γ).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric import kernels
+from bisimetric._support.blocks import for_even_split
+from bisimetric.kernels.layout import Modes, Rows, Trees
+from bisimetric.linear import direct
+from bisimetric.models.rows import Floats, offsets
+
+if TYPE_CHECKING:
+    from bisimetric.operators.bellman import Bellman
+
+CLUSTERS = 2.0  # times N^(1/6), N the number of pairs: clusters of states on each side
+NARROW = 100  # states of a chain that is never too wide to be factorised
+PRODUCTS_SAVED = 300  # that two factorisations may cost
+SLUGGISH = 0.5  # probability of staying, in both chains, from which Jacobi matters
+FEW_MATCHES = 0.9  # share of states that are left by a round of matching: joining neighbours no longer helps
+DENSE_FROM = 0.2  # share of nonzeros from which a factorisation is dense
+
+
+class Preconditioner:
+    """M⁻¹ for the evaluations of one operator on all pairs; `adapt` it to a policy before each."""
+
+    def __init__(self, bellman: Bellman, *, dense: bool) -> None:
+        n, m = self._shape = bellman.shape
+        self._bellman = bellman
+        most = max(1, int(CLUSTERS * (n * m) ** (1 / 6)))
+        (cluster_x, size_x), (cluster_y, size_y) = (_clusters(rows, most) for rows in (bellman.source, bellman.target))
+        member = np.argsort(cluster_x, kind="stable")
+        self.modes = Modes(cluster_x, cluster_y, size_x, size_y, offsets(size_x.astype(np.int64)), member)
+        self.inverses = tuple(_resolvent(rows, bellman.discount, dense) for rows in (bellman.source, bellman.target))
+        self.coarse = np.empty((0, 0))
+        stays = [_most_staying(rows) for rows in (bellman.source, bellman.target)]
+        self.quickness = np.empty(n * m if min(stays) > SLUGGISH else 0, np.float32)
+        shape = len(size_x), len(size_y)
+        self.work = (
+            np.empty(n),
+            np.empty((shape[0], m)),
+            np.empty(n),
+            np.empty(m),
+            np.empty(shape),
+            np.empty((shape[0], m)),
+        )
+
+    def adapt(self, trees: Trees) -> None:
+        """Know the policy of these trees."""
+        bellman, modes, m = self._bellman, self.modes, self._shape[1]
+        blocks = len(modes.size_x) * len(modes.size_y)
+        flows = np.zeros((blocks, blocks))
+
+        def work(first: int, last: int) -> None:
+            kernels.modes.block_flows(
+                first, last, modes, m, bellman.discount, bellman.source, bellman.target, trees, flows, self.quickness
+            )
+
+        for_even_split(work, len(modes.size_x), cost=trees.code.size)
+        flows /= np.outer(modes.size_x, modes.size_y).reshape(-1, 1)
+        one = np.eye(blocks)
+        self.coarse = np.linalg.inv(one - bellman.discount * flows) - one
+
+    def __call__(self, vector: Floats, out: Floats) -> Floats:
+        """out = M⁻¹ vector."""
+        modes, (n, m) = self.modes, self._shape
+        by_row, by_cluster, mean_x, mean_y, block, added = self.work
+        for_even_split(
+            lambda i, j: kernels.modes.sums(i, j, vector, modes, m, by_row, by_cluster), len(by_cluster), cost=n * m
+        )
+        mean = kernels.modes.means(modes, by_row, by_cluster, mean_x, mean_y, block)
+        discount = self._bellman.discount
+        added_x = _product(self.inverses[0], mean_x) + mean * discount / (1.0 - discount)
+        kernels.modes.combine(modes, self.coarse, block, _product(self.inverses[1], mean_y), added)
+        quick = self.quickness
+
+        def work(i: int, j: int) -> None:
+            kernels.modes.correct(i, j, vector, out, modes, m, mean, mean_x, mean_y, added_x, added, quick)
+
+        for_even_split(work, n, cost=n * m)
+        return out
+
+
+def pays(bellman: Bellman, cells: int) -> bool:
+    """Whether factorising I - γP and I - γQ is little work compared with products of so many cells."""
+    if min(bellman.shape) == 1 or bellman.pairs is not None or bellman.stop.size:  # modes need all pairs to go on
+        return False
+    work = 0.0
+    for rows in (bellman.source, bellman.target):
+        n = len(rows.indptr) - 1
+        width = n if n <= NARROW or len(rows.data) > DENSE_FROM * n * n else direct.bandwidth(_matrix(rows))
+        work += n * width * width
+    return work <= PRODUCTS_SAVED * cells
+
+
+def _matrix(rows: Rows) -> sparse.csr_array:
+    n = len(rows.indptr) - 1
+    return sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(n, n))
+
+
+def _clusters(rows: Rows, most: int) -> tuple[npt.NDArray[np.int64], Floats]:
+    """The cluster of every state, and how many states each has: neighbours are joined until few are left."""
+    count = len(rows.indptr) - 1
+    moves = _matrix(rows)
+    both = sparse.csr_array(moves + moves.T)
+    label = np.arange(count)
+    while count > most:
+        step = np.empty(count, np.int64)
+        order = np.argsort(np.diff(both.indptr), kind="stable")
+        fewer = kernels.modes.match(order, both.indptr, both.indices, both.data, step)
+        if fewer > FEW_MATCHES * count:  # islands: join them in order
+            step, fewer = np.arange(count) * most // count, most
+        join = sparse.csr_array((np.ones(count), step, np.arange(count + 1)), shape=(count, fewer))
+        both = sparse.csr_array(join.T @ both @ join)
+        label, count = step[label], fewer
+    return label, np.bincount(label).astype(np.float64)
+
+
+def _most_staying(rows: Rows) -> float:
+    """The largest probability of a state to stay where it is."""
+    state = np.repeat(np.arange(len(rows.indptr) - 1), np.diff(rows.indptr))
+    return float(rows.data[rows.indices == state].max(initial=0.0))
+
+
+def _resolvent(rows: Rows, discount: float, dense: bool) -> Any:
+    """(I - γP)⁻¹ - I as an array, or the factors of I - γP."""
+    n = len(rows.indptr) - 1
+    moves = _matrix(rows)
+    if dense or len(rows.data) > DENSE_FROM * n * n:
+        return np.linalg.inv(np.eye(n) - discount * moves.toarray()) - np.eye(n)
+    from scipy.sparse import linalg
+
+    return linalg.splu(sparse.csc_matrix(sparse.eye(n) - discount * moves))
+
+
+def _product(resolvent: Any, vector: Floats) -> Floats:
+    """((I - γP)⁻¹ - I)·vector."""
+    if isinstance(resolvent, np.ndarray):
+        product: Floats = resolvent @ vector
+        return product
+    solved: Floats = resolvent.solve(vector)
+    return solved - vector

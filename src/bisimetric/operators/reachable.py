@@ -1,0 +1,57 @@
+"""Only what was asked: the part of a problem that matters for the distance between the starts.
+
+A pair (x', y') can follow (x, y) under some coupling if and only if P(x'|x) > 0 and Q(y'|y) > 0. Pairs that cannot be
+reached from the starts do not enter their distance, so the game may as well stop there, at no cost: an exact solver
+then looks at the other pairs only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric import kernels
+from bisimetric._support import memory
+from bisimetric._support.frozen import frozen
+from bisimetric.errors import InvalidProblem
+from bisimetric.operators.bellman import as_rows
+from bisimetric.problems.discounted import Problem
+
+BYTES_PER_PAIR = 20  # a queue, what was seen, and the problem's new cost and stops
+
+
+def reachable_part(problem: Problem) -> Problem:
+    """The problem with a free stop at every pair that the starts do not lead to, marked as not solved."""
+    n, m = problem.shape
+    starts = problem.source.start, problem.target.start
+    for role, start in zip(("source", "target"), starts, strict=True):
+        if start is None:
+            raise InvalidProblem(
+                f"the {role} chain has no start, so no pair is reachable from it; "
+                "chain.with_start(...) sets one, pairs='all' solves every pair"
+            )
+    memory.require(BYTES_PER_PAIR * n * m, f"finding the reachable of {n} x {m} pairs", "compare parts of the chains")
+    stop = np.zeros((0, 0), np.bool_) if problem.stop is None else problem.stop.copy()
+    seen = reached(problem, stop)
+    ended = ~seen if problem.stop is None else ~seen | problem.stop
+    cost = np.where(seen, problem.cost, 0.0)
+    part = problem.part(problem.source, problem.target, cost, ended)
+    object.__setattr__(part, "unsolved", frozen(~seen))
+    return part
+
+
+def reached(problem: Problem, stop: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The pairs that the starts lead to; `stop` is writable, and empty where nothing stops."""
+    n, m = problem.shape
+    seen = np.zeros((n, m), np.bool_)
+    assert problem.source.start is not None
+    assert problem.target.start is not None
+    seen[np.ix_(problem.source.start > 0.0, problem.target.start > 0.0)] = True
+    first = np.flatnonzero(seen)
+    queue = np.empty(n * m, np.int64)
+    queue[: len(first)] = first
+    source, target = as_rows(problem.source.transitions), as_rows(problem.target.transitions)
+    begin, filled = 0, len(first)
+    while begin < filled < n * m:
+        begin, filled = kernels.listing.reach(begin, queue, filled, stop, source, target, seen)
+    return seen

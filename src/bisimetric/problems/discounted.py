@@ -1,0 +1,168 @@
+"""The question: two chains, a cost between their states, a discount.
+
+V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },        V = c where `stop` is set
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric._support import memory
+from bisimetric._support.frozen import Immutable
+from bisimetric._support.options import flag, shown
+from bisimetric._support.text import discount_text
+from bisimetric.cost import Cost, Named, normalise, reward_gap
+from bisimetric.errors import InvalidProblem
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.rows import Floats, frozen, is_scalar, real_array
+
+BYTES_PER_PAIR = 18  # a cost as it is made, its checked copy, and masks while checking
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Problem(Immutable):
+    """A distance to be computed; immutable.
+
+    `cost` is an [n, m] array or a `bisimetric.cost` object, by default the gap between rewards. `normalised`
+    multiplies it by 1 - γ, which turns the sum of discounted costs into their weighted mean (the bisimulation
+    metric). `stop` marks pairs at which the game ends: V = c there.
+
+    An array of costs is taken exactly. Where costs are computed, from rewards or with the factor 1 - γ, `cost_error`
+    bounds what rounding did to them, and certificates pay for it: they are about the rewards and the discount.
+    """
+
+    source: MarkovChain
+    target: MarkovChain
+    cost: Floats  # [n, m], with the factor 1 - γ if normalised
+    discount: float
+    normalised: bool
+    stop: npt.NDArray[np.bool_] | None  # [n, m]
+    unsolved: npt.NDArray[np.bool_] | None  # [n, m], pairs that were not asked for: free stops, NaN in every answer
+    cost_error: float = field(repr=False)  # of every entry of `cost`, relative, besides underflow; at most
+
+    def __init__(
+        self,
+        source: MarkovChain,
+        target: MarkovChain,
+        *,
+        discount: float,
+        cost: npt.ArrayLike | Cost | None = None,
+        normalised: bool = False,
+        stop: npt.ArrayLike | None = None,
+    ) -> None:
+        for role, chain in (("source", source), ("target", target)):
+            if not isinstance(chain, MarkovChain):
+                raise InvalidProblem(
+                    f"{role} is a {type(chain).__name__}, expected a MarkovChain; as_chain(...) makes one"
+                )
+        gamma = checked_discount(discount)
+        shape = (source.n_states, target.n_states)
+        memory.require(
+            BYTES_PER_PAIR * shape[0] * shape[1],
+            f"the cost between {shape[0]} x {shape[1]} states",
+            "merge bisimilar states, or compare parts of the chains",
+        )
+        ground = reward_gap if cost is None else cost
+        checked = _checked_cost(ground, source, target, shape)
+        error = ground.error(source, target) if isinstance(ground, Named) else 0.0
+        if flag(normalised, "normalised"):
+            error += normalise(checked, gamma)
+        refuse_overflow(checked, gamma)
+        values: dict[str, Any] = {
+            "source": source,
+            "target": target,
+            "cost": frozen(checked),
+            "discount": gamma,
+            "normalised": bool(normalised),
+            "stop": _checked_stop(stop, shape),
+            "unsolved": None,
+            "cost_error": error,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, m): states of the source and of the target."""
+        return self.source.n_states, self.target.n_states
+
+    def part(
+        self, source: MarkovChain, target: MarkovChain, cost: Floats, stop: npt.NDArray[np.bool_] | None
+    ) -> Problem:
+        """A problem between other chains whose costs are some of this one's, the factor 1 - γ included."""
+        other = Problem(source, target, discount=self.discount, cost=cost, stop=stop)
+        object.__setattr__(other, "normalised", self.normalised)
+        object.__setattr__(other, "cost_error", self.cost_error)
+        return other
+
+    def __repr__(self) -> str:
+        kind = "normalised" if self.normalised else "not normalised"
+        n, m = self.shape
+        stop = "" if self.stop is None else ", stop"
+        return f"Problem({n} x {m} states, discount {discount_text(self.discount)}, {kind}{stop})"
+
+    def _repr_html_(self) -> str:
+        return f"<code>{escape(repr(self))}</code>"
+
+
+def checked_discount(discount: object) -> float:
+    """A number in [0, 1)."""
+    array = np.asarray(discount) if is_scalar(discount) else np.zeros(0)
+    if array.ndim != 0 or array.dtype.kind not in "iuf":
+        raise InvalidProblem(f"discount is {shown(discount)}, expected one real number in [0, 1)")
+    gamma = float(array)
+    if not 0.0 <= gamma < 1.0:
+        raise InvalidProblem(
+            f"discount is {discount_text(gamma)}, expected a number in [0, 1); 0.95 is a common choice"
+        )
+    return gamma
+
+
+def _checked_cost(
+    cost: npt.ArrayLike | Cost, source: MarkovChain, target: MarkovChain, shape: tuple[int, int]
+) -> Floats:
+    if isinstance(cost, str) or sparse.issparse(cost):
+        raise InvalidProblem(
+            f"cost is a {type(cost).__name__}, expected a dense array (sparse ones have .toarray()) "
+            "or a cost object such as bisimetric.cost.label_mismatch"
+        )
+    given = cost(source, target) if callable(cost) else cost
+    array = real_array(given, "cost", InvalidProblem, ndim=2)
+    if array.shape != shape:
+        raise InvalidProblem(
+            f"cost has shape {array.shape}, expected {shape}: one row per source state, one column per target state"
+        )
+    if array.min() < 0:
+        x, y = np.unravel_index(int(array.argmin()), shape)
+        raise InvalidProblem(
+            f"cost[{(int(x), int(y))}] is {array[x, y]:g}, expected no negative cost; shift or clip it before"
+        )
+    return array
+
+
+def refuse_overflow(cost: Floats, discount: float) -> None:
+    """Raise where distances may leave the range of numbers."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(2.0 * cost.max() / (1.0 - discount)):
+            raise InvalidProblem(
+                f"the largest cost is {cost.max():g}: distances up to max(cost)/(1 - discount) overflow; "
+                "divide the cost by a constant"
+            )
+
+
+def _checked_stop(stop: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDArray[np.bool_] | None:
+    if stop is None:
+        return None
+    try:
+        array = np.array(stop)
+    except ValueError:
+        raise InvalidProblem(f"stop is ragged, expected a bool array of shape {shape}") from None
+    if array.dtype != np.bool_ or array.shape != shape:
+        raise InvalidProblem(f"stop has dtype {array.dtype} and shape {array.shape}, expected bool and {shape}")
+    return frozen(array)

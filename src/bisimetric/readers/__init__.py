@@ -1,0 +1,1 @@
+"""Anything that stands for a model becomes one. Imports `io`, `environments` and below."""

@@ -1,0 +1,175 @@
+"""What the paper's two methods share: rounds that alternate between the sides, options, output.
+
+    round k:   E ← what the couplings π_k expect to pay from each pair on        (each solver its own way)
+               π_{k+1} ∝ π_k · exp(-η_k γ E), with the marginals of the source (k odd) or of the target (k even)
+
+The output is the last coupling, rounded to valid marginals and evaluated, or the coupling of the averaged occupancies,
+which is what the theorems are about. A solver runs a given number of rounds; the checker looks at rounds 1, 2, 4, 8, …
+and at the last.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from bisimetric._support.options import as_float, is_positive, shown, whole
+from bisimetric.couplings.averaged import Average
+from bisimetric.couplings.factored import INITIAL, LARGEST_EXPONENT, Factored, evaluation_target, largest_exponent
+from bisimetric.errors import InvalidOption
+from bisimetric.kernels.layout import Rows
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.operators.bellman import Bellman
+from bisimetric.solvers.base import Facts, Iterate, Solver
+from bisimetric.solvers.sinkhorn import step_size
+from bisimetric.solvers.sinkhorn.step_size import Plan, StepSize, Theorem
+
+OUTPUTS = ("last", "average")
+DEFAULT_ROUNDS = 750
+SMALLEST_STEP = 1e-290  # in units of one over the largest cost, or less: it is divided by
+MAX_INNER_STEPS = 100_000  # of an inner iteration that runs to a tolerance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Round(Iterate):
+    """Where a run stands after `k` rounds; the couplings change in place."""
+
+    k: int
+    plan: Plan
+    factored: Factored
+    expected: tuple[Floats, Floats]  # of the last source round and of the last target round
+    average: Average | None
+    theorem: Theorem
+    entropy: float  # a bound on H(μ*|μ_1)
+
+    @property
+    def finished(self) -> bool:
+        return self.k >= self.plan.rounds
+
+    @property
+    def due(self) -> bool:
+        """Powers of two, and the end."""
+        return self.finished or self.k & (self.k - 1) == 0
+
+    def facts(self) -> Facts:
+        """Constraint violations of the couplings in hand, mean cost and what the theorem says about them."""
+        bellman, average, k = self.factored.bellman, self.average, self.k
+        off_x, off_y = (float(self.factored.marginals(side).max()) for side in (True, False))
+        gamma, mean = bellman.discount, None
+        if average is not None and average.count:
+            mean = average.paid / bellman.scale / (average.count * (1.0 - gamma))
+        if not self.plan.constant or average is None:  # the theorems are about averages
+            return Facts(off_x, off_y, mean)
+        given = (float(bellman.cost.max()), gamma, self.entropy, self.plan.step(1), k)
+        regret = self.theorem.regret(*given) / (k * (1.0 - gamma))
+        return Facts(off_x, off_y, mean, regret, self.theorem.error(*given))
+
+    def estimate(self) -> Floats:
+        """The value of the output's coupling."""
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Alternating(Solver[Round]):
+    """Base of the two methods; `_expect` is what they differ in."""
+
+    default_tol: ClassVar[float] = 0.0  # runs its rounds
+    on_classes: ClassVar[bool] = False  # its rounds are those of the states
+    default_max_steps: ClassVar[int] = step_size.LARGEST_ROUNDS
+    theorem: ClassVar[Theorem]
+
+    step_size: StepSize = "auto"  # η: a number, Decaying(η₀), FromTheorem(ε), or "auto" relative to the value's span
+    inner_steps: int | float = 1  # operator applications a round; a number below 1 is a tolerance, relative to max c
+    initial: str = "independent"  # or "uniform" on the supports
+    output: str = "last"  # or "average"
+    rounds: int | None = None  # None: 750, or what the theorem asks for
+
+    def __post_init__(self) -> None:
+        step_size.checked(self.step_size)
+        if not is_positive(self.inner_steps) or (self.inner_steps >= 1 and self.inner_steps % 1):
+            raise InvalidOption(
+                f"inner_steps is {shown(self.inner_steps)}, expected a whole number ≥ 1, or a tolerance in (0, 1)"
+            )
+        for name, given, known in (("initial", self.initial, INITIAL), ("output", self.output, OUTPUTS)):
+            if given not in known:
+                raise InvalidOption(f"{name} is {given!r}, expected one of {', '.join(known)}")
+        if self.rounds is None:
+            return
+        whole(self.rounds, "rounds", at_least=1)
+        if isinstance(self.step_size, step_size.FromTheorem):
+            raise InvalidOption("rounds are set by FromTheorem(epsilon); leave rounds=None")
+
+    def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> Round:
+        costs = float(bellman.cost.min()), float(bellman.cost.max())
+        plan = step_size.plan(
+            self.step_size, self.rounds, DEFAULT_ROUNDS, self.theorem, (*costs, bellman.discount, bellman.shape)
+        )
+        steepest = plan.scaled(1, 0.0, bellman.scale)
+        if steepest < SMALLEST_STEP:
+            raise InvalidOption(
+                f"step_size {plan.step(1):g} is nothing next to one over the largest cost; take a larger step_size"
+            )
+        if not largest_exponent(bellman, steepest * as_float(plan.rounds)) <= LARGEST_EXPONENT:
+            raise InvalidOption(
+                f"step_size {plan.step(1):g} times {shown(plan.rounds)} rounds times the largest distance leaves the "
+                "range of numbers; take a smaller step_size"
+            )
+        average = Average.start(bellman) if self.output == "average" else None
+        factored = Factored.start(bellman, self.initial)
+        start = np.zeros(bellman.shape) if value is None else value
+        if bellman.stop.size:
+            start = np.where(bellman.stop, bellman.scaled_cost(), start)
+        guess = bellman.scaled_cost() if value is None else value
+        entropy = sum(_largest_surprise(rows, self.initial) for rows in (bellman.source, bellman.target))
+        first = Round(
+            guess, factored.witness(guess), math.inf, 0, plan, factored, (start, start), average, self.theorem, entropy
+        )
+        return self.step(bellman, first)
+
+    def step(self, bellman: Bellman, iterate: Round) -> Round:
+        k = iterate.k + 1
+        by_source = k % 2 == 1
+        before = iterate.expected[0 if by_source else 1]
+        state, step = iterate.factored, iterate.plan.scaled(k, float(np.ptp(before)), bellman.scale)
+        if iterate.average is not None:  # of π_1, …, π_K
+            iterate.average.add(state, rounded=self._averages_rounded())
+        expected = self._expect(state, by_source, step, before)
+        state.project(by_source, step, expected)
+        both = (expected, iterate.expected[1]) if by_source else (iterate.expected[0], expected)
+        return replace(iterate, k=k, expected=both)
+
+    def measured(self, bellman: Bellman, iterate: Round) -> Round:
+        """The same with the output's value and couplings."""
+        target = evaluation_target(bellman, last=iterate.finished)
+        if iterate.average is not None and iterate.average.count:
+            value, witness = iterate.average.output(iterate.value, target)
+            return replace(iterate, value=value, witness=witness)
+        value = iterate.factored.evaluate(iterate.value, target)
+        return replace(iterate, value=value, witness=iterate.factored.witness(value))
+
+    def patience(self, discount: float) -> int:
+        """Never stalls: it ends when its rounds are run."""
+        return 0
+
+    def _expect(self, state: Factored, by_source: bool, step: float, before: Floats) -> Floats:
+        """E for the next update, from the one of the last round on the same side."""
+        raise NotImplementedError
+
+    def _averages_rounded(self) -> bool:
+        """Whether the rounded couplings are averaged."""
+        raise NotImplementedError
+
+    def _settled(self, change: float, step: float, now: Floats, bellman: Bellman) -> bool:
+        """Whether an inner iteration to a tolerance may stop; rounding sets a floor."""
+        floor = 64 * UNIT_ROUNDOFF * (float(np.abs(now).max()) + 1.0 / step)
+        return change <= max(float(self.inner_steps) * float(bellman.cost.max()) * bellman.scale, floor)
+
+
+def _largest_surprise(rows: Rows, initial: str) -> float:
+    """The largest -log of an initial probability: the entropy of anything relative to it is no larger."""
+    if initial == "uniform":
+        return math.log(int(np.diff(rows.indptr).max()))
+    return -math.log(float(rows.data.min()))

@@ -1,0 +1,107 @@
+"""What the two entropic baselines share: transports smoothed by an entropy, for all pairs at once.
+
+    min { <π, V> + 1/ξ · KL(π | P[x] ⊗ Q[y]) : π couples P[x] and Q[y] },    solved by alternating half projections
+
+The kernel exp(-ξV) is shared by all pairs, so this is the factored form with Λ = -ξV. Scalings may be kept from round
+to round: V changes little, so few projections suffice then.
+
+References: Cuturi 2013; Calo et al. 2024, Appendix F (who name warm starts as the reason for their own speed).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from bisimetric._support.options import whole
+from bisimetric.couplings.factored import LARGEST_EXPONENT, Factored, evaluation_target, largest_exponent
+from bisimetric.errors import InvalidOption
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.operators.bellman import Bellman
+from bisimetric.solvers.base import Iterate, Solver
+
+SETTLED = 16 * UNIT_ROUNDOFF  # change of the value, relative to the largest, at which there is nothing more to do
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EntropicRound(Iterate):
+    """Where a run stands after `k` rounds; the couplings change in place."""
+
+    k: int
+    rounds: int
+    factored: Factored
+    now: Floats  # [n, m], the value in hand; `value` is that of the couplings, when measured
+    settled: bool = False
+
+    @property
+    def finished(self) -> bool:
+        return self.settled or self.k >= self.rounds
+
+    @property
+    def due(self) -> bool:
+        """Powers of two, and the end."""
+        return self.finished or self.k & (self.k - 1) == 0
+
+    def estimate(self) -> Floats:
+        """The value of the couplings."""
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Entropic(Solver[EntropicRound]):
+    """Base of the two baselines; they differ in the sharpness ξ and in `_next_value`."""
+
+    default_tol: ClassVar[float] = 0.0  # runs its rounds
+    on_classes: ClassVar[bool] = False  # its rounds are those of the states
+    default_max_steps: ClassVar[int] = 10_000_000
+
+    rounds: int = 100
+    projections: int = 100  # half projections a round
+    warm_start: bool = True  # keep the scalings from round to round
+
+    def __post_init__(self) -> None:
+        for name in ("rounds", "projections"):
+            whole(getattr(self, name), name, at_least=1)
+        if not isinstance(self.warm_start, bool):
+            raise InvalidOption(f"warm_start is {self.warm_start!r}, expected True or False")
+
+    def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> EntropicRound:
+        if not largest_exponent(bellman, self._sharpness(bellman)) <= LARGEST_EXPONENT:
+            raise InvalidOption(
+                "the transports are so sharp that exponents leave the range of numbers; smooth them more"
+            )
+        start = bellman.scaled_cost() if value is None else value
+        factored = Factored.start(bellman, "independent")
+        first = EntropicRound(start, factored.witness(start), np.inf, 0, self.rounds, factored, start)
+        return self.step(bellman, first)
+
+    def step(self, bellman: Bellman, iterate: EntropicRound) -> EntropicRound:
+        state = iterate.factored
+        if not self.warm_start:
+            for part in state.scalings:
+                part[:] = 0.0
+        state.price(iterate.now, self._sharpness(bellman))
+        for k in range(self.projections):
+            state.balance(k % 2 == 0)
+        after = self._next_value(state, iterate.now)
+        settled = float(np.abs(after - iterate.now).max()) <= SETTLED * float(after.max())
+        return replace(iterate, k=iterate.k + 1, now=after, settled=settled)
+
+    def measured(self, bellman: Bellman, iterate: EntropicRound) -> EntropicRound:
+        """The same with the value of the rounded couplings."""
+        value = iterate.factored.evaluate(iterate.now, evaluation_target(bellman, last=iterate.finished))
+        return replace(iterate, value=value, witness=iterate.factored.witness(value))
+
+    def patience(self, discount: float) -> int:
+        """Never stalls: it ends when its rounds are run."""
+        return 0
+
+    def _sharpness(self, bellman: Bellman) -> float:
+        """ξ, in the operator's scale."""
+        raise NotImplementedError
+
+    def _next_value(self, state: Factored, value: Floats) -> Floats:
+        """The value after a round of projections."""
+        raise NotImplementedError

@@ -1,0 +1,151 @@
+"""Step sizes of mirror descent: a constant η, η₀/√k, or what a theorem prescribes.
+
+η has the unit of one over a cost: η·c is what is exponentiated. "auto" is relative to the span of the value that it
+multiplies, so that answers scale with the cost: in round k no exponent moves by more than AUTO_FIRST/k^AUTO_DECAY.
+After k rounds the entropy still costs about one over the sum of all steps, k^(p-1), and what the last step moved is
+spread over marginals that take the longer to settle the larger that sum is, k^(-p)·k^(1-p); the two balance at p = 2/3.
+`python -m benchmarks tuning` shows the curves that the constants were chosen from.
+
+References: Calo et al. 2024, Theorem 2 (`thm:main`) and Appendix D (`thm:main2`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bisimetric._support.options import is_positive, positive, shown
+from bisimetric.errors import InvalidOption
+
+AUTO_FIRST = 12.0  # by which "auto" may move an exponent in the first round
+AUTO_DECAY = 2.0 / 3.0
+AUTO_LEAST_SPAN = 1e-6  # of the value, relative to the largest cost: below, differences are taken as this large
+LARGEST_ROUNDS = 10_000_000  # that a theorem may ask for; beyond, the answer would be waited for in vain
+
+
+@dataclass(frozen=True, slots=True)
+class Decaying:
+    """η_k = first/√k."""
+
+    first: float
+
+    def __post_init__(self) -> None:
+        positive(self.first, "first")
+
+    def __call__(self, k: int) -> float:
+        return self.first / math.sqrt(k)
+
+
+@dataclass(frozen=True, slots=True)
+class FromTheorem:
+    """η and the number of rounds for which the solver's theorem promises an error of at most `epsilon`.
+
+    The promise is for output="average", initial="uniform" and inner steps to convergence, which a small tolerance such
+    as inner_steps=1e-9 stands for; other options may be combined with it, without a promise.
+    """
+
+    epsilon: float  # in the units of the cost
+
+    def __post_init__(self) -> None:
+        positive(self.epsilon, "epsilon")
+
+
+class Theorem(NamedTuple):
+    """K ≥ factor·|c|²·log(nm) / ((1-γ)^power ε²), and η as a function of |c|, γ, log(nm) and K.
+
+    The bounds are functions of |c|, γ, the entropy H(μ*|μ_1), η and K: on the regret Σ <μ_k - μ*, c>, and on the error
+    of the averaged output.
+    """
+
+    name: str
+    factor: float
+    power: int
+    step: Callable[[float, float, float, int], float]
+    regret: Callable[[float, float, float, float, int], float]
+    error: Callable[[float, float, float, float, int], float]
+
+
+SVI_THEOREM = Theorem(
+    "Theorem 2",
+    324.0,
+    5,
+    lambda c, gamma, log, k: math.sqrt((1.0 - gamma) ** 3 * log / k) / (4.0 * c),
+    lambda c, gamma, entropy, eta, k: entropy / eta + 2.0 * c,
+    lambda c, gamma, entropy, eta, k: (
+        (2.0 * entropy / (k * eta) + 32.0 * eta * c * c / (1.0 - gamma) ** 3 + 2.0 * c / k) / (1.0 - gamma)
+    ),
+)
+SPI_THEOREM = Theorem(
+    "the theorem of Appendix D",
+    5.0,
+    4,
+    lambda c, gamma, log, k: (1.0 - gamma) * math.sqrt(8.0 * log / k) / (3.0 * c),
+    lambda c, gamma, entropy, eta, k: entropy / eta + 9.0 * eta * c * c * k / (8.0 * (1.0 - gamma) ** 2),
+    lambda c, gamma, entropy, eta, k: (
+        (entropy / (k * eta) + 9.0 * eta * c * c / (8.0 * (1.0 - gamma) ** 2)) / (1.0 - gamma)
+    ),
+)
+
+StepSize = float | str | Decaying | FromTheorem
+
+
+class Plan(NamedTuple):
+    """The step of round k, in the units of one over a cost, and how many rounds to run.
+
+    With a `least_span`, in the units of the cost, steps are numbers to be divided by the span of the value instead.
+    """
+
+    step: Callable[[int], float]
+    rounds: int
+    constant: bool = False
+    least_span: float = 0.0
+
+    def scaled(self, k: int, span: float, scale: float) -> float:
+        """The step of round k where costs are multiplied by `scale` and the value has this span."""
+        if self.least_span > 0.0:
+            return self.step(k) / max(span, self.least_span * scale)
+        return self.step(k) / scale
+
+
+def checked(step_size: object) -> None:
+    """Raise unless this is a step size."""
+    if isinstance(step_size, (Decaying, FromTheorem)) or step_size == "auto":
+        return
+    if not is_positive(step_size):
+        raise InvalidOption(
+            f"step_size is {shown(step_size)}, expected a positive finite number, Decaying(first), "
+            "FromTheorem(epsilon) or 'auto'"
+        )
+
+
+def plan(
+    step_size: StepSize,
+    rounds: int | None,
+    default_rounds: int,
+    theorem: Theorem,
+    problem: tuple[float, float, float, tuple[int, int]],
+) -> Plan:
+    """What to do for a problem with this smallest and largest cost, discount and shape."""
+    smallest, largest, discount, (n, m) = problem
+    if isinstance(step_size, FromTheorem):
+        log = math.log(max(n * m, 2))
+        needed = theorem.factor * (largest / step_size.epsilon) ** 2 * log / (1.0 - discount) ** theorem.power
+        if not needed <= LARGEST_ROUNDS:
+            raise InvalidOption(
+                f"FromTheorem(epsilon={step_size.epsilon:g}) asks for K = {needed:.2g} rounds "
+                f"({theorem.name} of Calo et al. 2024), expected at most {LARGEST_ROUNDS:.0e}; "
+                "raise epsilon, give a step_size and rounds, or use PolicyIteration()"
+            )
+        total = max(1, math.ceil(needed))
+        step = theorem.step(largest, discount, log, total)
+        return Plan(lambda _: step, total, constant=True)
+    total = default_rounds if rounds is None else rounds
+    if step_size == "auto":
+        least_span = max(largest - smallest, AUTO_LEAST_SPAN * largest) or largest  # which may underflow
+        return Plan(lambda k: AUTO_FIRST / k**AUTO_DECAY, total, least_span=least_span)
+    if isinstance(step_size, Decaying):
+        return Plan(step_size, total)
+    constant = float(step_size)
+    return Plan(lambda _: constant, total, constant=True)

@@ -1,0 +1,129 @@
+"""The certificate once more, in rational arithmetic: no rounding, so nothing to widen.
+
+With the stored value V, couplings and potentials of a solution read as the rational numbers they are,
+
+    U = c + γ<π, V>,   f(i) = min_j V(i, j) - g(j),   L = c + γ(<f, P[x]> + <g, Q[y]>),
+    L + γ/(1-γ)·min(L - V)  ≤  V*  ≤  U + γ/(1-γ)·max(U - V),
+
+all exactly. A coupling whose marginals are off by ε (in 1-norm) pays γ·ε·max|V| more. This is plain Python
+that shares nothing with the kernels: a second opinion for small problems.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._support.frozen import Immutable, frozen
+from bisimetric.errors import InvalidProblem, InvalidWitness
+from bisimetric.kernels.layout import Cells
+from bisimetric.problems.discounted import Problem
+from bisimetric.solving.solution import Solution
+
+MOST_CELLS = 2_000_000  # Σ S_x·S_y; a million takes about ten seconds
+
+Rationals = npt.NDArray[Any]  # of Fraction
+Row = list[tuple[int, Fraction]]  # successors and probabilities
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExactCertificate(Immutable):
+    """lower ≤ V* ≤ upper as fractions, for the chains' rows, cost and discount as stored; NaN where not solved."""
+
+    lower: Rationals  # [n, m]
+    upper: Rationals  # [n, m]
+
+    @property
+    def gap(self) -> Fraction:
+        """The width of the widest interval."""
+        return Fraction(max(width for width in (self.upper - self.lower).ravel() if width == width))
+
+    def __repr__(self) -> str:
+        n, m = self.lower.shape
+        return f"ExactCertificate({n} x {m} state pairs, gap {float(self.gap):.2g})"
+
+
+def certify_exactly(solution: Solution) -> ExactCertificate:
+    """Check the coupling and the potentials of a solution in rational arithmetic; for small problems."""
+    if not isinstance(solution, Solution):
+        raise InvalidProblem(f"solution is a {type(solution).__name__}, expected a Solution; solve(...) makes one")
+    problem = solution.problem
+    n, m = problem.shape
+    work = problem.source.transitions.nnz * problem.target.transitions.nnz
+    if work > MOST_CELLS:
+        raise InvalidProblem(f"{work} cells are too many for rational arithmetic, expected at most {MOST_CELLS}")
+    P, Q = _rows(problem.source.transitions), _rows(problem.target.transitions)
+    gamma, scale = Fraction(problem.discount), Fraction(solution.scale)
+    V = _rationals(solution.priced) / scale
+    largest = max(map(abs, V.ravel()))
+    c = _rationals(problem.cost)
+    lower, upper = c.copy(), c.copy()
+    for x in range(n):
+        cells = solution.witness.cells(x * m, (x + 1) * m)
+        for y in range(m):
+            if problem.stop is None or not problem.stop[x, y]:
+                expected, error = _transported(cells, y, P[x], Q[y], V)
+                upper[x, y] += gamma * (expected + error * largest)
+                lower[x, y] += gamma * _dual(cells, y, P[x], Q[y], V, scale)
+    return _bounded(problem, V, lower, upper, gamma, c)
+
+
+def _bounded(
+    problem: Problem, V: Rationals, lower: Rationals, upper: Rationals, gamma: Fraction, c: Rationals
+) -> ExactCertificate:
+    """MacQueen's bounds, with the clamps that hold for every problem."""
+    below, above = min((lower - V).ravel()), max((upper - V).ravel())
+    if problem.stop is not None:
+        below, above = min(below, Fraction(0)), max(above, Fraction(0))
+    lower = np.maximum(lower + gamma / (1 - gamma) * below, c)
+    upper = np.maximum(upper + gamma / (1 - gamma) * above, c)
+    if problem.stop is not None:
+        lower[problem.stop] = upper[problem.stop] = c[problem.stop]
+    if problem.unsolved is not None:
+        lower[problem.unsolved] = upper[problem.unsolved] = np.nan
+    return ExactCertificate(frozen(lower), frozen(upper))
+
+
+def _transported(cells: Cells, y: int, p: Row, q: Row, V: Rationals) -> tuple[Fraction, Fraction]:
+    """<π, V>, and by how much the marginals are off."""
+    left, right = [mass for _, mass in p], [mass for _, mass in q]
+    total = Fraction(0)
+    for k in range(int(cells.indptr[y]), int(cells.indptr[y + 1])):
+        i, j, mass = int(cells.left[k]), int(cells.right[k]), Fraction(float(cells.weight[k]))
+        if mass < 0 or not (0 <= i < len(p) and 0 <= j < len(q)):
+            raise InvalidWitness(
+                f"cell {(i, j)} of a coupling has mass {float(mass):g}, expected a cell of the supports"
+            )
+        left[i] -= mass
+        right[j] -= mass
+        total += mass * V[p[i][0], q[j][0]]
+    error = sum(map(abs, left), Fraction(0)) + sum(map(abs, right), Fraction(0))
+    return total, error
+
+
+def _dual(cells: Cells, y: int, p: Row, q: Row, V: Rationals, scale: Fraction) -> Fraction:
+    """<f, P[x]> + <g, Q[y]> with f from g."""
+    first = int(cells.start[y])
+    g = [Fraction(float(cells.potential[first + j])) / scale for j in range(len(q))]
+    total = sum((mass * g[j] for j, (_, mass) in enumerate(q)), Fraction(0))
+    for i, mass in p:
+        total += mass * min(V[i, j] - g[k] for k, (j, _) in enumerate(q))
+    return total
+
+
+def _rows(matrix: Any) -> list[Row]:
+    bounds = matrix.indptr
+    return [
+        [(int(matrix.indices[k]), Fraction(float(matrix.data[k]))) for k in range(bounds[x], bounds[x + 1])]
+        for x in range(matrix.shape[0])
+    ]
+
+
+def _rationals(array: npt.NDArray[np.float64]) -> Rationals:
+    exact = np.empty(array.shape, object)
+    exact.ravel()[:] = [Fraction(float(entry)) for entry in array.ravel()]
+    return exact

@@ -1,0 +1,174 @@
+"""Problems on classes of states: smaller, with the same distances.
+
+Where two source states have equal rows in the cost (and in the stop mask) and move alike into every class of such
+states, their distances to anything are equal; likewise for the target. So the problem is solved on classes,
+
+    V̂(X, Y) = ĉ(X, Y) + γ · min { <π̂, V̂> : π̂ couples P̂[X] and Q̂[Y] },        V*(x, y) = V̂(X, Y) for x ∈ X, y ∈ Y,
+
+P̂[X] being the row of the first state of X, summed over classes. Rows are rounded when a chain is made, so states that
+move alike on paper may differ by a few roundings; how far the rows of a class are from P̂[X] is measured, counted as
+a part of P̂'s `row_error`, and so paid for by the quotient's certificate: with δ the largest such 1-norm of each
+side,
+
+    |V* - V̂| ≤ γ/(1-γ) · ½(δ_x + δ_y) · span V̂.
+
+Such a class is marked as `merged`: no distance from it is proved to be zero, not even from itself.
+
+No sweep over the full problem is needed. Couplings are lifted when they are looked at (kernels/lifting.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric.certificates.certify import led_inside, provable, zero_candidates
+from bisimetric.couplings.lifted import LiftedWitness, Lump
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.partition import Classes, Moves, first_states, refined
+from bisimetric.models.rows import GRAIN, Floats, frozen
+from bisimetric.problems.discounted import Problem
+from bisimetric.solving.solution import Solution
+
+FEWEST_PAIRS = 2_000  # of states: smaller problems are solved before their classes are found
+WORTHWHILE = 0.5  # of the pairs, at most, must be left for the quotient to be solved instead
+GRAINS_PER_ENTRY = 4  # of a row: by how much sums that are equal on paper may differ
+SHARE_OF_TOL = 0.05  # of the relative gap asked for: more is not spent on lumping
+ROWS_AT_ONCE = 64  # of the cost that are compared
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd, without pattern: 2^64 divided by the golden ratio
+
+
+def lump(chain: MarkovChain, classes: Classes) -> Lump:
+    """The chain on classes, with the rewards, labels and names of their first states, and the start summed up."""
+    first = first_states(classes)
+    size = len(first)
+    kept, moved = lumped_rows(chain.transitions, classes, first)
+    largest, error = np.zeros(size), np.zeros(size)
+    np.maximum.at(largest, classes, moved)
+    np.maximum.at(error, classes, moved + chain.row_error)
+    small = MarkovChain(
+        kept,
+        reward=None if chain.reward is None else chain.reward[first],
+        start=None if chain.start is None else np.bincount(classes, weights=chain.start, minlength=size),
+        names=None if chain.names is None else [chain.names[state] for state in first],
+        labels=None if chain.labels is None else [chain.labels[state] for state in first],
+    )
+    differ = largest > 0.0
+    np.logical_or.at(differ, classes, chain.merged)
+    object.__setattr__(small, "row_error", frozen(error))
+    object.__setattr__(small, "merged", frozen(differ))
+    return Lump(small, classes, first, largest)
+
+
+def lumped_rows(
+    rows: sparse.csr_array, classes: Classes, first: npt.NDArray[np.int64]
+) -> tuple[sparse.csr_array, Floats]:
+    """The rows of first states, summed over classes; and how far those of all states are from them, in 1-norm."""
+    shape = rows.shape[0], len(first)
+    lumped = sparse.csr_array((rows.data, classes[rows.indices], rows.indptr), shape=shape, copy=True)
+    lumped.sum_duplicates()  # exact, in any order: probabilities are multiples of 2⁻⁵²
+    kept = lumped[first]
+    return kept, np.asarray(abs(lumped - kept[classes]).sum(axis=1)).ravel()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lumping:
+    """A problem and the smaller one that stands for it."""
+
+    full: Problem
+    source: Lump
+    target: Lump
+    small: Problem
+
+    def reduced(self, guess: Floats | None) -> Floats | None:
+        """A guess of the distances, on classes."""
+        return None if guess is None else guess[np.ix_(self.source.first, self.target.first)]
+
+    def lifted(self, solution: Solution) -> Solution:
+        """The full problem's solution from that of the small one."""
+        old = solution.certificate
+        value, lower, upper, priced = map(self._spread, (old.value, old.lower, old.upper, solution.priced))
+        witness = LiftedWitness.of(solution.witness, solution.priced, self.full, self.source, self.target)
+        if provable(self.small) is not None:  # states may have exact rows where their class has not
+            candidate = zero_candidates(self.full.cost, upper, float((upper - lower).max()))
+            inside = provable(self.full)
+            if inside is not None:
+                candidate &= inside
+            zero = led_inside(candidate, witness.coupled, witness.cells_per_pair)
+            value[zero] = lower[zero] = upper[zero] = 0.0
+        certificate = replace(old, value=value, lower=lower, upper=upper)
+        return replace(solution, problem=self.full, certificate=certificate, witness=witness, priced=priced)
+
+    def _spread(self, array: Floats) -> Floats:
+        return array[np.ix_(self.source.classes, self.target.classes)]
+
+
+def worthwhile(problem: Problem, tol: float) -> Lumping | None:
+    """The problem on classes, if it has at most half as many pairs and its certificate can reach `tol`."""
+    n, m = problem.shape
+    if n * m < FEWEST_PAIRS:
+        return None
+    most = int(WORTHWHILE * n * m)
+    tables: list[npt.NDArray[Any]] = [problem.cost] if problem.stop is None else [problem.cost, problem.stop]
+    groups_x = _equal_rows(tables)
+    groups_y = _equal_rows([table.T for table in tables])
+    kinds = int(groups_x.max() + 1), int(groups_y.max() + 1)
+    if kinds[0] * kinds[1] > most:
+        return None
+    classes_x = _classes(problem.source, groups_x, most // kinds[1])
+    if classes_x is None:
+        return None
+    if problem.target is problem.source and np.array_equal(groups_x, groups_y):
+        classes_y = classes_x if int(classes_x.max() + 1) ** 2 <= most else None
+    else:
+        classes_y = _classes(problem.target, groups_y, most // int(classes_x.max() + 1))
+    if classes_y is None:
+        return None
+    source = lump(_bare(problem.source), classes_x)
+    target = source if classes_y is classes_x else lump(_bare(problem.target), classes_y)
+    moved = float(source.moved.max() + target.moved.max())
+    if problem.discount / (1.0 - problem.discount) * moved > SHARE_OF_TOL * tol:
+        return None
+    here = np.ix_(source.first, target.first)
+    stop = None if problem.stop is None else problem.stop[here]
+    return Lumping(problem, source, target, problem.part(source.chain, target.chain, problem.cost[here], stop))
+
+
+def _bare(chain: MarkovChain) -> MarkovChain:
+    """The chain without what no coupling depends on."""
+    bare = object.__new__(MarkovChain)
+    for name in ("transitions", "row_error", "merged"):
+        object.__setattr__(bare, name, getattr(chain, name))
+    for name in ("reward", "start", "names", "labels"):
+        object.__setattr__(bare, name, None)
+    return bare
+
+
+def _classes(chain: MarkovChain, groups: Classes, most: int) -> Classes | None:
+    rows = chain.transitions
+    tol = GRAINS_PER_ENTRY * GRAIN * int(np.diff(rows.indptr).max())
+    return refined(Moves(rows.indptr, rows.indices, rows.data), groups, tol, most)
+
+
+def _equal_rows(tables: list[npt.NDArray[Any]]) -> Classes:
+    """Groups of states whose rows are equal in all tables: by a number for each row, then entry by entry."""
+    n = len(tables[0])
+    key = np.zeros(n, np.uint64)
+    for table in tables:
+        odd = 2 * np.arange(table.shape[1], dtype=np.uint64) + np.uint64(1)
+        whole = table.view(np.uint64) if table.dtype == np.float64 else table.astype(np.uint64)
+        key = key * MIXER + whole @ (odd * MIXER)  # modulo 2^64
+    _, first, groups = np.unique(key, return_index=True, return_inverse=True)
+    if len(first) == n:
+        return np.arange(n)
+    like = first[groups]
+    for table in tables:
+        for k in range(0, n, ROWS_AT_ONCE):
+            part = slice(k, k + ROWS_AT_ONCE)
+            other = (table[part] != table[like[part]]).any(axis=1)
+            like[part][other] = np.arange(n)[part][other]  # one number for two rows: let them be
+    return np.unique(like, return_inverse=True)[1].astype(np.int64)

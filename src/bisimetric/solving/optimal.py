@@ -1,0 +1,117 @@
+"""The best policy of a decision process, certified.
+
+    V(s) = max_a [ r(s, a) + γ <P(s, a), V> ]
+
+Policy iteration: choose the best action against V, then evaluate that policy with V + d, (I - γP_π) d = T V - V
+(`_linear`). Each policy is better than the one before, and there are finitely many, so it ends. With R = T V - V and
+π the policy that is best against V (MacQueen 1966),
+
+    T V + γ/(1-γ)·min R  ≤  V_π  ≤  V  ≤  T V + γ/(1-γ)·max R,
+
+so the lower bound is also one on what the policy itself earns. Both ends are widened for rounding.
+
+References: Howard 1960; MacQueen 1966.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric._support.frozen import Immutable
+from bisimetric.certificates.rounding import SUBNORMAL_BELOW, Errors, widening
+from bisimetric.errors import InvalidProblem, SolverFailed
+from bisimetric.linear.ladder import Ladder
+from bisimetric.models.mdp import MDP
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, frozen
+from bisimetric.problems.discounted import checked_discount
+
+TOL = 1e-12  # of the gap, relative to the largest value: close to what rounding allows
+EVALUATION = 1e-9  # residual of an evaluation, relative to the residual it starts from
+SOLVED = 16 * UNIT_ROUNDOFF  # the same, relative to the solution, where that is less
+ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
+MOST_ROUNDS = 10_000  # policies improve in every one, so that rarely more than one a state is needed
+PROGRESS = 0.9  # of the best gap: anything less is progress
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OptimalPolicy(Immutable):
+    """A policy that is optimal up to `gap`: it earns at least `lower`, and no policy earns more than `upper`."""
+
+    policy: npt.NDArray[np.int64]  # [n], action indices
+    value: Floats  # [n], the best estimate of the optimal discounted rewards
+    lower: Floats  # [n]
+    upper: Floats  # [n]
+
+    @property
+    def gap(self) -> float:
+        """The width of the widest interval."""
+        return float((self.upper - self.lower).max())
+
+    def __repr__(self) -> str:
+        return f"OptimalPolicy({len(self.policy)} states, gap {self.gap:.2g})"
+
+
+def optimal_policy(mdp: MDP, discount: float) -> OptimalPolicy:
+    """A best action for every state, with bounds on V."""
+    gamma = checked_discount(discount)
+    largest = float(np.abs(mdp.rewards).max())
+    with np.errstate(over="ignore"):
+        if not np.isfinite(4.0 * largest / (1.0 - gamma)):
+            raise InvalidProblem(
+                f"the largest reward is {largest:g}: values overflow; divide the rewards by a constant"
+            )
+    scale = math.ldexp(1.0, min(1 - math.frexp(largest)[1], 1022)) if largest else 1.0
+    rewards = np.where(mdp.available, mdp.rewards * scale, -np.inf).T  # [A, n]
+    stacked = sparse.vstack(mdp.transitions, format="csr")  # [A·n, n]
+    value, policy, swept = _iterate(rewards, stacked, gamma)
+
+    residual = swept - value
+    lowest, highest = float(residual.min()), float(residual.max())
+    onward = gamma / (1.0 - gamma)
+    errors = Errors(float(np.diff(stacked.indptr).max()), 0.5 * float(mdp.row_error.max()))
+    down, up = widening(value, (lowest, highest), largest * scale, gamma, errors)
+    lower, upper = (swept + onward * lowest - down) / scale, (swept + onward * highest + up) / scale
+    if 0.0 < largest < SUBNORMAL_BELOW:
+        lower, upper = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)
+    middle = np.clip((swept + 0.5 * onward * (lowest + highest)) / scale, lower, upper)
+    return OptimalPolicy(frozen(policy), frozen(middle), frozen(lower), frozen(upper))
+
+
+def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[Floats, npt.NDArray[np.int64], Floats]:
+    """V, the policy that is best against it, and T V, with a gap as small as rounding lets it be."""
+    states = np.arange(rewards.shape[1])
+    onward = gamma / (1.0 - gamma)
+    value = np.zeros(len(states))
+    best, idle = math.inf, 0
+    kept = None  # the policy that is evaluated: an action gives way only to one that is better by more than rounding
+    for _ in range(MOST_ROUNDS):
+        earned = rewards + gamma * (stacked @ value).reshape(rewards.shape)
+        policy = earned.argmax(axis=0)
+        swept = earned[policy, states]
+        residual = swept - value
+        gap = onward * float(np.ptp(residual))
+        best, idle = (gap, 0) if gap < PROGRESS * best else (best, idle + 1)
+        largest = float(np.abs(swept).max())
+        if gap <= TOL * largest or (idle and np.ptp(residual) <= ROUNDING * largest):
+            return value, policy, swept
+        kept = policy if kept is None else np.where(swept - earned[kept, states] > SOLVED * largest, policy, kept)
+        moves, gain = stacked[kept * len(states) + states], earned[kept, states] - value
+        shift = 0.5 * onward * float(gain.min() + gain.max())
+        value = value + _evaluated(moves, gain, gain + shift, gamma)
+    raise SolverFailed(
+        f"{MOST_ROUNDS} policies were not enough: the optimal values are known to {gap / largest:.1g} of the largest; "
+        "choose a smaller discount"
+    )
+
+
+def _evaluated(moves: sparse.csr_array, residual: Floats, start: Floats, gamma: float) -> Floats:
+    """d with (I - γP) d = residual; the start, a step of value iteration, where that is not to be had."""
+    largest = float(np.abs(residual).max())
+    target = min(EVALUATION * largest, SOLVED * float(np.abs(start).max()))
+    solved = Ladder().solve_stored(moves, residual, start, gamma, target)
+    return solved.x if solved.residual <= largest else start

@@ -1,0 +1,182 @@
+"""Blocks and threads: everything is done once, whoever does it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from bisimetric._support import blocks
+from bisimetric._support.blocks import for_each_block, for_even_split, thread_count
+from bisimetric.errors import InvalidOption
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+@pytest.mark.parametrize(("size", "unit", "largest"), [(1, 1, 10), (1000, 1, 7), (1000, 30, 2**30), (999, 1000, 1)])
+def test_blocks_cover_everything_once(monkeypatch, threads, size, unit, largest):
+    """Ranges are disjoint, cover 0..size, begin at multiples of `unit` and are no longer than asked."""
+    monkeypatch.setenv("BISIMETRIC_THREADS", threads)
+    done = np.zeros(size, int)
+    lock = threading.Lock()
+
+    def work(first, last):
+        with lock:
+            done[first:last] += 1
+        return first, last
+
+    ranges = for_each_block(work, size, unit=unit, largest=largest)
+    assert (done == 1).all()
+    assert all(first % unit == 0 for first, _ in ranges)
+    assert max(last - first for first, last in ranges) <= max(largest, unit)
+
+
+def test_block_lengths_follow_the_clock(monkeypatch):
+    """Fast work is handed out in longer and longer ranges."""
+    monkeypatch.setenv("BISIMETRIC_THREADS", "1")
+    lengths = [last - first for first, last in for_each_block(lambda i, j: (i, j), 100_000)]
+    assert lengths[:4] == [1, 8, 64, 512]
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "3"])
+@pytest.mark.parametrize("cost", [0, 10**6])
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_even_splits_cover_everything_once(monkeypatch, threads, cost, size):
+    """One part per thread when that pays, the whole otherwise."""
+    monkeypatch.setenv("BISIMETRIC_THREADS", threads)
+    done = np.zeros(size, int)
+    parts = []
+    lock = threading.Lock()
+
+    def work(first, last):
+        with lock:
+            done[first:last] += 1
+            parts.append((first, last))
+
+    for_even_split(work, size, cost=cost)
+    assert (done == 1).all()
+    assert len(parts) == (min(int(threads), size) if cost else 1)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_errors_stop_the_rest(monkeypatch, threads):
+    """The error comes out, no block begins afterwards, and none is still running."""
+    monkeypatch.setenv("BISIMETRIC_THREADS", threads)
+    monkeypatch.setattr(blocks, "BLOCK_SECONDS", 0.0)
+    running = 0
+    begun = 0
+    lock = threading.Lock()
+
+    def work(first, last):
+        nonlocal running, begun
+        with lock:
+            running += 1
+            begun += 1
+        try:
+            if first == 5:
+                raise KeyboardInterrupt
+        finally:
+            with lock:
+                running -= 1
+
+    with pytest.raises(KeyboardInterrupt):
+        for_each_block(work, 10_000)
+    assert running == 0
+    assert begun < 10_000
+
+
+def test_errors_in_an_even_split(monkeypatch):
+    """Whichever part fails, the error comes out after all parts have ended."""
+    monkeypatch.setenv("BISIMETRIC_THREADS", "3")
+    for bad in (0, 40, 70):
+        ended = []
+
+        def work(first, last, bad=bad, ended=ended):
+            ended.append(first)
+            if first <= bad < last:
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            for_even_split(work, 100, cost=10**6)
+        assert sorted(ended) == [0, 33, 66]
+
+
+@pytest.mark.parametrize("wish", ["0", "-1", "two", "1.5", " "])
+def test_wrong_numbers_of_threads(monkeypatch, wish):
+    """The variable must hold a positive whole number."""
+    monkeypatch.setenv("BISIMETRIC_THREADS", wish)
+    with pytest.raises(InvalidOption, match="BISIMETRIC_THREADS is"):
+        thread_count()
+
+
+def test_threads_by_default(monkeypatch):
+    """Without a wish, as many as this process may use."""
+    monkeypatch.delenv("BISIMETRIC_THREADS", raising=False)
+    assert 1 <= thread_count() <= (os.cpu_count() or 1)
+    monkeypatch.setenv("BISIMETRIC_THREADS", "7")
+    assert thread_count() == 7
+
+
+FORK = """
+import os, sys
+import numpy as np
+import bisimetric as bm
+random = np.random.default_rng(0)
+chains = [bm.MarkovChain(random.dirichlet(np.full(60, 0.1), 60)) for _ in range(2)]
+problem = bm.Problem(*chains, discount=0.9, cost=random.random((60, 60)))
+value = bm.solve(problem).value
+child = os.fork()
+same = bool(np.array_equal(bm.solve(problem).value, value))
+if child == 0:
+    os._exit(0 if same else 1)
+_, status = os.waitpid(child, 0)
+sys.exit(os.waitstatus_to_exitcode(status) + (0 if same else 2))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_solving_after_a_fork():
+    """The child makes threads of its own and gets the same answer."""
+    environment = {**os.environ, "BISIMETRIC_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], env=environment, timeout=120)
+    assert done.returncode == 0
+
+
+STRUCK_WHILE_WAITING = """
+import signal, sys, threading, time
+from bisimetric._support import blocks
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+caller, ended = threading.get_ident(), []
+
+def work(first, last):
+    if threading.get_ident() != caller:
+        time.sleep(0.5)
+    else:
+        time.sleep(0.1)  # the helper gets the other part
+    ended.append(first)
+
+for presses in (1, 3):
+    ended.clear()
+    blocks._is_new(work.__code__)
+    for k in range(presses):
+        threading.Timer(0.2 + 0.05 * k, signal.raise_signal, [signal.SIGINT]).start()
+    try:
+        blocks.for_even_split(work, 2, cost=10**6)
+        sys.exit("not interrupted")
+    except KeyboardInterrupt:
+        assert len(ended) == 2, ended
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as Unix has them")
+def test_ctrl_c_while_the_caller_waits_for_a_helper():
+    """It is not lost, and the helper has ended when it comes out, even if it is pressed again and again."""
+    environment = {**os.environ, "BISIMETRIC_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", STRUCK_WHILE_WAITING], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr

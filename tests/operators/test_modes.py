@@ -1,0 +1,141 @@
+"""The preconditioner: what it solves exactly, and that it depends on nothing but its input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric.linear import krylov
+from bisimetric.operators import evaluation, modes
+from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.modes import Preconditioner
+
+
+def improved(source, target, discount=0.99):
+    """An operator with the trees of one sweep."""
+    bellman = Bellman.of(bm.Problem(source, target, discount=discount))
+    trees = bellman.new_trees()
+    bellman.improve(bellman.scaled_cost(), trees, cold=True)
+    return bellman, trees
+
+
+def product(bellman, trees, vector):
+    """(I - γΠ)·vector."""
+    matrix = bellman.evaluation._matrix(trees)
+    return vector - bellman.discount * (matrix @ vector)
+
+
+def rooms(side, goal="north-west"):
+    """A walk that mixes slowly."""
+    return bm.environments.four_rooms(side=side, goal=goal)
+
+
+def sluggish(n, seed):
+    """A chain whose states stay for long, each its own time."""
+    random = np.random.default_rng(seed)
+    stay = random.choice([0.0, 0.9, 0.999], n)
+    rows = stay[:, None] * np.eye(n) + (1 - stay[:, None]) * random.dirichlet(np.full(n, 0.3), n)
+    return bm.MarkovChain.normalised(rows, reward=random.random(n))
+
+
+CHAINS = {
+    "rooms": (rooms(4), rooms(6, "north-east")),
+    "sluggish": (sluggish(15, 0), sluggish(22, 1)),
+    "one state": (rooms(4), bm.MarkovChain([[1.0]], reward=[0.5])),
+    "islands": (bm.MarkovChain(np.eye(40), reward=np.arange(40)), rooms(4)),
+}
+
+
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("name", CHAINS)
+def test_sums_of_functions_of_one_state_are_solved_exactly(name, dense):
+    """(I - γΠ) M⁻¹ (a ⊕ b) = a ⊕ b for every coupling."""
+    bellman, trees = improved(*CHAINS[name])
+    modes = Preconditioner(bellman, dense=dense)
+    modes.adapt(trees)
+    random = np.random.default_rng(3)
+    n, m = bellman.shape
+    vector = np.add.outer(random.random(n), random.random(m)).ravel()
+    solved = modes(vector, np.empty(n * m))
+    np.testing.assert_allclose(product(bellman, trees, solved), vector, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_the_coarse_system_is_that_of_the_blocks(name):
+    """Mean flows between blocks of pairs, against sums over the coupling's cells."""
+    bellman, trees = improved(*CHAINS[name])
+    modes = Preconditioner(bellman, dense=True)
+    modes.adapt(trees)
+    layout, width = modes.modes, len(modes.modes.size_y)
+    block = (layout.cluster_x[:, None] * width + layout.cluster_y).ravel()
+    matrix = bellman.evaluation._matrix(trees)
+    flows = np.zeros((block.max() + 1,) * 2)
+    cells = matrix.tocoo()
+    np.add.at(flows, (block[cells.row], block[cells.col]), cells.data)
+    flows /= np.bincount(block)[:, None]
+    inverse = np.linalg.inv(np.eye(len(flows)) - bellman.discount * flows)
+    np.testing.assert_allclose(modes.coarse, inverse - np.eye(len(flows)), atol=1e-9)
+    assert np.bincount(layout.cluster_x).tolist() == layout.size_x.tolist()
+
+
+def test_the_same_bits_for_any_number_of_threads(monkeypatch):
+    """Sums go cluster by cluster."""
+    monkeypatch.setattr("bisimetric._support.blocks.PARALLEL_FROM", 1)
+    bellman, trees = improved(rooms(8), rooms(8, "north-east"))
+    vector = np.random.default_rng(5).random(bellman.n_pairs)
+    found = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("BISIMETRIC_THREADS", threads)
+        modes = Preconditioner(bellman, dense=False)
+        modes.adapt(trees)
+        found.append(modes(vector, np.empty(vector.size)))
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("one_call", [0, 2**30])
+@pytest.mark.parametrize("name", CHAINS)
+def test_evaluations_with_it_have_a_true_residual(name, one_call, monkeypatch):
+    """In one compiled call or in many, from the first product on."""
+    monkeypatch.setattr(krylov, "ONE_CALL", one_call)
+    monkeypatch.setattr(evaluation, "MANY_PRODUCTS", 1)
+    monkeypatch.setattr(evaluation, "WORTH_MODES", 1)
+    bellman, trees = improved(*CHAINS[name], discount=0.999)
+    residual = np.random.default_rng(6).random(bellman.n_pairs)
+    solved = bellman.evaluate(trees, residual, residual.copy(), 1e-9)
+    assert np.abs(product(bellman, trees, solved.x) - residual).max() <= 1.3e-9
+
+
+def test_slow_walks_take_few_products():
+    """Where BiCGSTAB alone takes hundreds."""
+    bellman, trees = improved(rooms(10), rooms(10, "north-east"), discount=0.9999)
+    residual = bellman.scaled_cost().ravel()
+    alone = bellman.evaluation._plain(trees, residual, residual.copy(), 1e-3, None, krylov.MAX_PRODUCTS)
+    helped = bellman.evaluate(trees, residual, residual.copy(), 1e-3)
+    assert bellman.evaluation.is_preconditioned
+    assert 3 * helped.products < alone.products
+
+
+@pytest.mark.parametrize("closeness", [1e-8, 1e-9])
+def test_absorbing_pairs_next_to_discount_1(closeness):
+    """1/(1 - γ) is large, not infinite."""
+    chains = []
+    for n in (60, 47):
+        step = np.roll(np.eye(n), 1, axis=1)
+        rows = 0.9 * np.eye(n) + 0.05 * (step + step.T)
+        rows[0] = np.eye(n)[0]
+        chains.append(bm.MarkovChain.normalised(rows, reward=np.random.default_rng(n).random(n)))
+    solution = bm.solve(bm.Problem(*chains, discount=1 - closeness))
+    assert solution.relative_gap <= 1e-14 / closeness
+
+
+def test_wide_chains_are_not_factorised():
+    """A random graph would fill its factors; against one state there is nothing else to solve."""
+    wide = bm.environments.random_sparse_chain(3000, 4, seed=0)
+    small = bm.environments.random_sparse_chain(30, 4, seed=1)
+    for source, target, pays in ((wide, small, False), (small, small, True), (rooms(10), rooms(10), True)):
+        bellman = Bellman.of(bm.Problem(source, target, discount=0.99))
+        assert modes.pays(bellman, bellman.tree_cells()) is pays
+    single = bm.MarkovChain([[1.0]], reward=[0.5])
+    assert not modes.pays(Bellman.of(bm.Problem(small, single, discount=0.99)), 10**9)

@@ -1,0 +1,283 @@
+"""Solving on classes of bisimilar states: same answers, same promises, lifted couplings."""
+
+from __future__ import annotations
+
+import tempfile
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bisimetric as bm
+from bisimetric.certificates.certify import check
+from bisimetric.couplings.lifted import LiftedWitness
+from bisimetric.errors import SolveInterrupted, ToleranceNotReached
+from bisimetric.operators.bellman import Bellman
+from bisimetric.solving import lumping, task
+from bisimetric.solving.lumping import lump, worthwhile
+from tests import reference, strategies
+
+ROOMS = bm.environments.four_rooms(side=8, goal="all")
+THIRDS = bm.environments.matching_four_rooms()  # steps of 1/3 and 1/2: classes lump up to rounding only
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Classes are looked for in problems of any size."""
+    monkeypatch.setattr(lumping, "FEWEST_PAIRS", 1)
+
+
+@pytest.fixture(scope="module")
+def rooms():
+    """A problem with symmetries on both sides, solved on classes and on states."""
+    problem = bm.Problem(ROOMS, bm.environments.four_rooms(side=8), discount=0.9)
+    return bm.solve(problem), bm.solve(problem, quotient=False)
+
+
+def test_classes_are_used(rooms):
+    """Where they pay, and not where they are not wanted."""
+    on_classes, on_states = rooms
+    assert isinstance(on_classes.witness, LiftedWitness)
+    assert not isinstance(on_states.witness, LiftedWitness)
+    assert on_classes.problem is on_states.problem
+    assert on_classes.status is bm.Status.SOLVED
+    assert on_classes.history
+
+
+def test_same_distances(rooms):
+    """Both intervals hold the truth, so they meet; zeros are proved at the same pairs."""
+    on_classes, on_states = rooms
+    assert (on_classes.lower <= on_states.upper).all()
+    assert (on_states.lower <= on_classes.upper).all()
+    np.testing.assert_array_equal(on_classes.upper == 0, on_states.upper == 0)
+    assert on_classes.distance == pytest.approx(on_states.distance, rel=1e-9)
+
+
+@pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
+def test_lifted_couplings(chain, always):
+    """Exact marginals, and a certificate on the full problem as good as the one that was lifted."""
+    problem = bm.Problem(chain, chain, discount=0.9)
+    solution = bm.solve(problem)
+    assert isinstance(solution.witness, LiftedWitness)
+    n = chain.n_states
+    couplings = solution.coupling.matrix()
+    assert (couplings.data > 0).all()
+    by_source = couplings @ np.kron(np.eye(n), np.ones((n, 1)))
+    by_target = couplings @ np.kron(np.ones((n, 1)), np.eye(n))
+    rows = chain.transitions.toarray()
+    assert (by_source == np.repeat(rows, n, axis=0)).all()
+    assert (by_target == np.tile(rows, (n, 1))).all()
+    again = check(problem, Bellman.of(problem), solution.priced, solution.witness)
+    assert again.gap <= 1.1 * solution.gap + 1e-13
+    np.testing.assert_array_equal(again.upper == 0, solution.upper == 0)
+    assert (np.diag(solution.upper) == 0).all()
+    one = solution.coupling[1, 2]
+    assert (one.toarray() == couplings[[n + 2]].toarray().reshape(n, n)).all()
+
+
+def test_occupancy_and_paths(rooms):
+    """What the coupled chains do, on states: the occupancy pays the distance, paths are moves of both chains."""
+    solution, _ = rooms
+    occupancy = solution.coupling.occupancy()
+    paid = (occupancy * solution.problem.cost).sum() / (1 - 0.9)
+    assert paid == pytest.approx(solution.distance, rel=1e-8)
+    walked = solution.coupling.simulate(50, 3)
+    for chain, states in zip((solution.problem.source, solution.problem.target), walked.T, strict=True):
+        assert all(chain.transitions[s, t] > 0 for s, t in pairwise(states))
+    assert solution.explain(3).parts
+
+
+@pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
+def test_potentials(chain, always):
+    """f + g ≤ L on the successors, and L ≤ c + γ(<f, P> + <g, Q>), on states."""
+    problem = bm.Problem(chain, chain, discount=0.9)
+    solution = bm.solve(problem)
+    proved = (solution.priced - solution.certificate.shortfall) / solution.scale
+    P, Q = problem.source.transitions.toarray(), problem.target.transitions.toarray()
+    for x, y in [(0, 1), (3, 20), (11, 5)]:
+        f, g = solution.potentials[x, y]
+        xs, ys = problem.source.successors(x), problem.target.successors(y)
+        assert (f[:, None] + g <= proved[np.ix_(xs, ys)] + 1e-13).all()
+        assert proved[x, y] <= problem.cost[x, y] + 0.9 * (f @ P[x, xs] + g @ Q[y, ys]) + 1e-13
+
+
+@pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
+def test_save_and_load(chain, always, tmp_path):
+    """The file holds couplings of states, and its bounds are proved again when it is read."""
+    solution = bm.solve(bm.Problem(chain, chain, discount=0.9))
+    solution.save(tmp_path / "solution.npz")
+    again = bm.load(tmp_path / "solution.npz")
+    np.testing.assert_array_equal(again.value, solution.value)
+    np.testing.assert_array_equal(again.upper == 0, solution.upper == 0)
+    assert again.gap <= 1.1 * solution.gap + 1e-13
+
+
+def test_a_guess_is_reduced(always):
+    """A solution of the same problem is a good start."""
+    problem = bm.Problem(ROOMS, ROOMS, discount=0.9)
+    cold = bm.solve(problem)
+    warm = bm.solve(problem, initial=cold)
+    assert len(warm.history) <= len(cold.history)
+    assert (warm.lower <= cold.upper).all()
+
+
+@st.composite
+def copied_problems(draw, exact=None, max_states=3):
+    """A problem on copies of states, the problem it comes from, and whose copies they are."""
+    base = draw(strategies.problems(max_states=max_states, tiny=False, gammas=strategies.tame_discounts))
+    (source, xs), (target, ys) = (
+        draw(strategies.with_copies(chain, exact=exact)) for chain in (base.source, base.target)
+    )
+    here = np.ix_(xs, ys)
+    stop = None if base.stop is None else base.stop[here]
+    return bm.Problem(source, target, discount=base.discount, cost=base.cost[here], stop=stop), base, here
+
+
+def solved_on_classes(problem, exact_solver=None, **options):
+    """The solution, with classes looked for whatever the size."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lumping, "FEWEST_PAIRS", 1)
+        return exact_solver.solve(problem, **options) if exact_solver else bm.solve(problem, **options)
+
+
+@given(data=st.data())
+def test_copies_change_nothing(data, exact_solver):
+    """Splitting states into copies leaves all distances alone, with and without classes."""
+    problem, base, here = data.draw(copied_problems())
+    plain = bm.solve(base)
+    for solution in (solved_on_classes(problem, exact_solver), exact_solver.solve(problem, quotient=False)):
+        slack = 1e-12 * max(plain.upper.max(), 0.0)  # even shares of copies are rounded
+        assert (solution.lower <= plain.upper[here] + slack).all()
+        assert (plain.lower[here] <= solution.upper + slack).all()
+        assert solution.status is bm.Status.SOLVED
+
+
+@given(st.data())
+def test_copies_are_at_zero(data):
+    """Exact copies in one chain are at a distance of exactly zero."""
+    base = data.draw(strategies.chains(max_states=3, reward=True, tiny=False))
+    chain, owners = data.draw(strategies.with_copies(base, exact=True))
+    solution = solved_on_classes(bm.Problem(chain, chain, discount=0.9))
+    copies = owners[:, None] == owners
+    assert (solution.value[copies] == 0).all()
+    assert (solution.upper[copies] == 0).all()
+
+
+@given(copied_problems(max_states=2))
+def test_against_rational_arithmetic(drawn):
+    """The interval holds the exact distance of the full problem, and the lifted witness proves one that does."""
+    problem, base, _ = drawn
+    if max(problem.shape) > 4:
+        problem = base
+    solution = solved_on_classes(problem)
+    truth = reference.exact_distances(problem)
+    again = bm.certify_exactly(solution)
+    for x in range(problem.shape[0]):
+        for y in range(problem.shape[1]):
+            assert Fraction(solution.lower[x, y]) <= truth[x][y] <= Fraction(solution.upper[x, y])
+            assert again.lower[x, y] <= truth[x][y] <= again.upper[x, y]
+
+
+def test_stopping_pairs(always):
+    """Rows of the stop mask count: states that agree in cost only are not merged."""
+    chain = bm.MarkovChain(np.full((4, 4), 0.25))
+    cost = np.ones((4, 4))
+    stop = np.zeros((4, 4), bool)
+    stop[3] = True
+    solution = bm.solve(bm.Problem(chain, chain, discount=0.5, cost=cost, stop=stop))
+    assert isinstance(solution.witness, LiftedWitness)
+    assert solution.witness.class_x.tolist() == [0, 0, 0, 1]
+    assert (solution.value[3] == 1.0).all()
+    assert solution.coupling[3, 0].nnz == 0
+    assert solution.value[0, 0] == pytest.approx(1.8)  # V = 1 + (3V/4 + 1/4)/2
+
+
+def test_where_it_does_not_pay():
+    """Small problems, problems without symmetry, and classes that lump too roughly for the tolerance."""
+    p0 = bm.environments.four_rooms("p0")
+    assert worthwhile(bm.Problem(p0, p0, discount=0.9), 1e-9) is None
+    random = bm.environments.random_sparse_chain(60, 3, seed=0)
+    assert worthwhile(bm.Problem(random, random, discount=0.9, cost=np.ones((60, 60))), 1e-9) is not None
+    assert worthwhile(bm.Problem(random, random, discount=0.9), 1e-9) is None
+    assert worthwhile(bm.Problem(ROOMS, ROOMS, discount=1 - 1e-12), 1e-9) is not None  # lumps exactly
+
+
+def test_a_chain_against_itself_stays_one():
+    """One small chain on both sides; two if the cost treats the sides differently."""
+    both = worthwhile(bm.Problem(ROOMS, ROOMS, discount=0.9), 1e-9).small
+    assert both.source is both.target
+    cost = np.abs(np.subtract.outer(ROOMS.reward, ROOMS.reward))
+    cost[0] += 1.0
+    apart = worthwhile(bm.Problem(ROOMS, ROOMS, discount=0.9, cost=cost), 1e-9).small
+    assert apart.source.n_states > apart.target.n_states
+
+
+def test_rough_classes_are_refused(monkeypatch):
+    """An error of lumping that would eat the tolerance is not taken on."""
+    monkeypatch.setattr(lumping, "FEWEST_PAIRS", 1)
+    problem = bm.Problem(THIRDS, THIRDS, discount=0.999999)
+    assert worthwhile(problem, 1e-3) is not None
+    assert worthwhile(problem, 1e-12) is None
+
+
+def test_lumping_is_measured():
+    """The largest 1-norm between lumped rows of a class, and the row error that comes with it."""
+    chain = bm.MarkovChain([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0, 0, 1]], reward=[0, 0, 1])
+    small = lump(chain, np.array([0, 0, 1]))
+    assert (small.moved.tolist(), small.chain.row_error.tolist()) == ([0, 0], [0, 0])
+    rough = lump(chain, np.array([0, 1, 1]))
+    assert rough.moved.tolist() == [0.0, 0.5]
+    assert rough.chain.row_error.tolist() == [0.0, 0.5]
+
+
+def test_step_limit(always):
+    """A missed tolerance carries the full problem's solution."""
+    problem = bm.Problem(ROOMS, ROOMS, discount=0.99)
+    with pytest.raises(ToleranceNotReached) as missed:
+        bm.solve(problem, bm.ValueIteration(), tol=1e-9, max_steps=1)
+    assert missed.value.solution.value.shape == problem.shape
+
+
+@pytest.mark.parametrize("phase", ["classes", "init", "step"])
+def test_interrupts(phase, monkeypatch, rooms):
+    """Ctrl-C in the search for classes, before the first sweep, and after it: certified on all states."""
+    problem, truth = rooms[0].problem, rooms[1]
+    if phase == "classes":
+        monkeypatch.setattr(task, "worthwhile", _interrupt)
+    elif phase == "init":
+        monkeypatch.setattr(bm.PolicyIteration, "init", _interrupt)
+    else:
+        monkeypatch.setattr(bm.PolicyIteration, "step", _interrupt)
+    with pytest.raises(SolveInterrupted) as stopped:
+        bm.solve(problem)
+    solution = stopped.value.solution
+    assert solution.status is bm.Status.INTERRUPTED
+    assert solution.problem is problem
+    assert (solution.lower <= truth.upper).all()
+    assert (truth.lower <= solution.upper).all()
+    assert isinstance(solution.witness, LiftedWitness) == (phase != "classes")
+    row = problem.source.transitions[[0]].toarray()[0]
+    np.testing.assert_allclose(solution.coupling[0, 1].sum(axis=1), row, atol=1e-15)
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(st.data())
+def test_long_search(data):
+    """Copies, once more, with the file format's proof on top."""
+    problem, base, here = data.draw(copied_problems(max_states=4))
+    plain, solution = bm.solve(base), solved_on_classes(problem)
+    slack = 1e-12 * plain.upper.max()
+    assert (solution.lower <= plain.upper[here] + slack).all()
+    assert (plain.lower[here] <= solution.upper + slack).all()
+    test_copies_are_at_zero.hypothesis.inner_test(data)
+    with tempfile.TemporaryDirectory() as folder:
+        solution.save(f"{folder}/solution.npz")
+        np.testing.assert_array_equal(bm.load(f"{folder}/solution.npz").value, solution.value)
