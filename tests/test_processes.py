@@ -503,7 +503,7 @@ def test_a_limited_address_space(cache):
     run(
         """
 import resource
-small, large = problem(40), problem(2500)
+small, large, solve = problem(40), problem(2500), bm.solve  # loaded before the limit
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 
 def limit(more):

@@ -10,14 +10,14 @@ import threading
 import pytest
 
 from bisimetric._support import threads
-from bisimetric._support.threads import Helpers, aside
+from bisimetric._support.threads import Helpers, call_in_thread
 
 
 def test_results_and_errors_come_back():
     """From another thread."""
-    assert aside(threading.get_ident) != threading.get_ident()
+    assert call_in_thread(threading.get_ident) != threading.get_ident()
     with pytest.raises(ZeroDivisionError):
-        aside(divmod, 1, 0)
+        call_in_thread(divmod, 1, 0)
 
 
 def test_fewer_threads_than_wished(monkeypatch):
@@ -35,7 +35,7 @@ def test_fewer_threads_than_wished(monkeypatch):
     for _ in range(2):
         helpers.ask(lambda: met.wait(60) and None, 4)
         met.wait(60)
-    assert aside(threading.get_ident) == threading.get_ident()
+    assert call_in_thread(threading.get_ident) == threading.get_ident()
 
 
 def test_helpers_are_reused():
@@ -63,12 +63,12 @@ def test_the_exit_waits_for_a_call():
     """It is finished; helpers are not waited for."""
     code = """
 import signal, threading, time
-from bisimetric._support.threads import Helpers, aside
+from bisimetric._support.threads import Helpers, call_in_thread
 signal.signal(signal.SIGINT, signal.default_int_handler)
 Helpers().ask(lambda: time.sleep(1000), 2)
 threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
 try:
-    aside(lambda: (time.sleep(1), print("finished", flush=True)))
+    call_in_thread(lambda: (time.sleep(1), print("finished", flush=True)))
 except KeyboardInterrupt:
     print("exit", flush=True)
 """
@@ -80,8 +80,8 @@ def test_the_exit_of_a_fork_waits_for_nothing():
     """The call that is under way is the parent's."""
     code = """
 import os, sys, threading, time
-from bisimetric._support.threads import aside
-threading.Thread(target=aside, args=(time.sleep, 2), daemon=True).start()
+from bisimetric._support.threads import call_in_thread
+threading.Thread(target=call_in_thread, args=(time.sleep, 2), daemon=True).start()
 time.sleep(0.1)
 begin = time.perf_counter()
 child = os.fork()
@@ -96,14 +96,14 @@ assert time.perf_counter() - begin < 1
 STORM = """
 import signal, threading, time
 from bisimetric._support import blocks
-from bisimetric._support.threads import aside
+from bisimetric._support.threads import call_in_thread
 
 def work(first, last):
     time.sleep(0.0002)
 
 def attempt():
     blocks.for_even_split(work, 1000, cost=10**6)
-    aside(int)
+    call_in_thread(int)
 
 def strike(signum, frame):
     while frame is not None and frame.f_code is not attempt.__code__:

@@ -104,7 +104,7 @@ def assert_same_solution(one, other):
     for part in ("discount", "normalised", "cost_error"):
         assert getattr(one.problem, part) == getattr(other.problem, part)
     assert other.problem.normalised is one.problem.normalised
-    for part in ("value", "lower", "upper", "priced"):
+    for part in ("value", "lower", "upper", "checked_value"):
         assert_same_array(getattr(one, part), getattr(other, part))
     for part in ("solver", "status", "history", "scale", "gap", "relative_gap"):
         assert getattr(one, part) == getattr(other, part), part

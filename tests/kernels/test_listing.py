@@ -61,7 +61,7 @@ def test_numbers(problem):
     found = np.zeros((n, m), np.bool_)
     found[x, y] = True
     assert found.sum() == bellman.n_pairs
-    if bellman.folded:
+    if bellman.symmetric:
         assert not (found & found.T).any()
         assert np.array_equal(listing.numbers(bellman.pairs, y, x, m), np.arange(bellman.n_pairs))
         found |= found.T
@@ -81,7 +81,7 @@ def test_vectors_and_matrices(problem):
     matrix = bellman.spread(vector)
     assert np.array_equal(listing.gathered(bellman.pairs, matrix), vector)
     assert np.array_equal(matrix[bellman.stop], bellman.scaled_cost()[bellman.stop])
-    assert not bellman.folded or np.array_equal(matrix, matrix.T)
+    assert not bellman.symmetric or np.array_equal(matrix, matrix.T)
     assert np.array_equal(bellman.plus(matrix, vector.copy()), bellman.spread(2 * vector))
     assert np.array_equal(bellman.consistent(matrix), matrix)
 

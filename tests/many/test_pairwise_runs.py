@@ -74,7 +74,7 @@ def kill(process):
 
 
 def left_in_session(leader):
-    """Processes that a session still has, zombies aside."""
+    """Processes that a session still has, zombies call_in_thread."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

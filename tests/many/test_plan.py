@@ -23,20 +23,20 @@ def directed(source, target):
 def plan(cost=None, chains=CHAINS, others=None):
     """The plan for a list, or for two."""
     question = Question(0.9, cost, False, bm.PolicyIteration(), None)
-    return Plan(question, chains, chains if others is None else others, folded=others is None)
+    return Plan(question, chains, chains if others is None else others, symmetric=others is None)
 
 
 def test_heaviest_first():
     """By states and transitions; both places of a symmetric pair belong to it."""
-    assert [task.places for task in plan().tasks] == [[(1, 2), (2, 1)], [(0, 1), (1, 0)], [(0, 2), (2, 0)]]
+    assert [task.places for task in plan().entries] == [[(1, 2), (2, 1)], [(0, 1), (1, 0)], [(0, 2), (2, 0)]]
     both_ways = [(1, 2), (2, 1), (0, 1), (1, 0), (0, 2), (2, 0)]
-    assert [task.places for task in plan(directed).tasks] == [[place] for place in both_ways]
+    assert [task.places for task in plan(directed).entries] == [[place] for place in both_ways]
 
 
 def test_every_answer_reaches_its_places():
     """Of equal chains in both lists, too; the rest is zero."""
     made = plan(chains=CHAINS[:2], others=[CHAINS[1], CHAINS[0], CHAINS[1]])
-    (task,) = made.tasks
+    (task,) = made.entries
     assert task.places == [(0, 0), (0, 2), (1, 1)]
     *tables, status = made.tables([Numbers(2.0, 1.0, 3.0, bm.Status.STALLED)])
     pattern = np.array([[1, 0, 1], [0, 1, 0]])
@@ -47,10 +47,12 @@ def test_every_answer_reaches_its_places():
 def test_costs_of_functions_are_kept_while_there_is_room(monkeypatch):
     """Row by row: 3·5 and 3·4 numbers fit here, no more; costs that are known, or arrays, are made again."""
     monkeypatch.setattr(plan_module, "KEPT_BYTES", 8 * 30)
-    tasks = plan(directed).tasks
+    tasks = plan(directed).entries
     assert {task.places[0] for task in tasks if task.pair.problem is not None} == {(0, 1), (0, 2)}
-    assert all(task.pair.problem is None for task in plan().tasks)
-    assert all(task.pair.problem is None for task in plan(np.ones((3, 3)), [CHAINS[0], CHAINS[0].with_start(1)]).tasks)
+    assert all(task.pair.problem is None for task in plan().entries)
+    assert all(
+        task.pair.problem is None for task in plan(np.ones((3, 3)), [CHAINS[0], CHAINS[0].with_start(1)]).entries
+    )
 
 
 def test_a_cost_that_fails_names_its_pair():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bisimetric import Status
 from bisimetric.errors import FileFormatError, InvalidOption
-from bisimetric.io import _pair_store
+from bisimetric.many import store as store_module
 from bisimetric.many.store import RECORD_BYTES, Numbers, PairStore
 
 KEYS = [bytes([k]) * 32 for k in range(5)]
@@ -62,8 +62,8 @@ def test_records_are_there_before_the_store_is_closed(tmp_path):
 def test_records_are_forced_to_the_disk(tmp_path, monkeypatch):
     """When a second has passed since the last time, and at the end."""
     calls, now = [], [100.0]
-    monkeypatch.setattr(_pair_store.os, "fsync", calls.append)
-    monkeypatch.setattr(_pair_store.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(store_module.os, "fsync", calls.append)
+    monkeypatch.setattr(store_module.time, "monotonic", lambda: now[0])
     store = PairStore(tmp_path)
     store.keep(KEYS[0], NUMBERS[0])
     after_first = len(calls)
@@ -155,7 +155,7 @@ def test_other_files_beside_journals_do_no_harm(tmp_path):
 def test_an_unknown_status_is_passed_over(tmp_path, monkeypatch):
     """Of a version with more of them, whatever its key."""
     kept(tmp_path)
-    monkeypatch.setattr(_pair_store, "STATUSES", _pair_store.STATUSES[:3])
+    monkeypatch.setattr(store_module, "STATUSES", store_module.STATUSES[:3])
     assert found(tmp_path) == dict(zip(KEYS[:3], NUMBERS[:3], strict=True))
 
 
@@ -168,7 +168,7 @@ def test_what_is_no_journal_is_passed_over(tmp_path):
     (tmp_path / "d.pairs").symlink_to("d.pairs")
     (tmp_path / "e.pairs").symlink_to("/dev/zero")
     with open(tmp_path / "f.pairs", "wb") as giant:
-        giant.truncate(_pair_store.SIZE_LIMIT + 1)
+        giant.truncate(store_module.SIZE_LIMIT + 1)
     (tmp_path / "g.pairs").write_bytes(bytes(range(256)) * 99)
     (tmp_path / "\udcff\n.pairs").write_bytes(b"x")
     assert found(tmp_path) == dict(zip(KEYS, NUMBERS, strict=True))
@@ -179,7 +179,7 @@ def test_a_journal_that_cannot_be_read_is_passed_over(tmp_path, monkeypatch):
     journal = kept(tmp_path)
     for name, error in (("0.pairs", PermissionError()), ("1.pairs", OSError(5, "I/O")), ("2.pairs", None)):
         shutil.copy(journal, tmp_path / name)
-        records = _pair_store._records
+        records = store_module._records
 
         def broken(path, name=name, error=error, records=records):
             for record in records(path):
@@ -187,7 +187,7 @@ def test_a_journal_that_cannot_be_read_is_passed_over(tmp_path, monkeypatch):
                     raise error or FileNotFoundError()
                 yield record
 
-        monkeypatch.setattr(_pair_store, "_records", broken)
+        monkeypatch.setattr(store_module, "_records", broken)
     assert found(tmp_path) == dict(zip(KEYS, NUMBERS, strict=True))
 
 
@@ -216,7 +216,7 @@ def test_a_folder_that_goes_away_is_made_again(tmp_path, monkeypatch, change):
 
 def test_a_folder_that_goes_away_is_noticed_during_the_run(tmp_path, monkeypatch):
     """With the next record that is forced to the disk; then a killed run has kept it."""
-    monkeypatch.setattr(_pair_store, "SYNC_SECONDS", 0.0)
+    monkeypatch.setattr(store_module, "SYNC_SECONDS", 0.0)
     store = PairStore(tmp_path / "store")
     store.keep(KEYS[0], NUMBERS[0])
     shutil.rmtree(tmp_path / "store")
@@ -251,7 +251,7 @@ def test_a_full_disk_is_said(tmp_path, monkeypatch):
     """Half a record was written, and the run ends with an error; what was written before is found."""
     journal = kept(tmp_path, 2)
     write = os.write
-    monkeypatch.setattr(_pair_store.os, "write", lambda file, data: write(file, data[:30]))
+    monkeypatch.setattr(store_module.os, "write", lambda file, data: write(file, data[:30]))
     store = PairStore(tmp_path)
     with pytest.raises(FileFormatError, match="cannot be written: the disk is full"):
         store.keep(KEYS[2], NUMBERS[2])

@@ -223,7 +223,7 @@ def test_any_exception_stops_highs(monkeypatch: pytest.MonkeyPatch) -> None:
     def out_of_time(*_: object) -> None:
         raise TimeoutError
 
-    monkeypatch.setattr(linear_program, "aside", out_of_time)
+    monkeypatch.setattr(linear_program, "call_in_thread", out_of_time)
     monkeypatch.setattr(highspy.Highs, "cancelSolve", lambda highs: told.append(highs))
     with pytest.raises(TimeoutError):
         bm.solve(PROBLEM, bm.LinearProgram())

@@ -91,7 +91,7 @@ def test_looser_tolerances_take_no_more_steps():
 
 
 def test_large_supports():
-    """Rows with 300 successors, priced row by row from a greedy start, against linear programs."""
+    """Rows with 300 successors, checked_value row by row from a greedy start, against linear programs."""
     random = np.random.default_rng(11)
     n, busy = 300, 2
     chains = []

@@ -70,7 +70,7 @@ def test_lifted_couplings(chain, always):
     rows = chain.transitions.toarray()
     assert (by_source == np.repeat(rows, n, axis=0)).all()
     assert (by_target == np.tile(rows, (n, 1))).all()
-    again = check(problem, Bellman.of(problem), solution.priced, solution.witness)
+    again = check(problem, Bellman.of(problem), solution.checked_value, solution.witness)
     assert again.gap <= 1.1 * solution.gap + 1e-13
     np.testing.assert_array_equal(again.upper == 0, solution.upper == 0)
     assert (np.diag(solution.upper) == 0).all()
@@ -95,7 +95,7 @@ def test_potentials(chain, always):
     """f + g ≤ L on the successors, and L ≤ c + γ(<f, P> + <g, Q>), on states."""
     problem = bm.Problem(chain, chain, discount=0.9)
     solution = bm.solve(problem)
-    proved = (solution.priced - solution.certificate.shortfall) / solution.scale
+    proved = (solution.checked_value - solution.certificate.shortfall) / solution.scale
     P, Q = problem.source.transitions.toarray(), problem.target.transitions.toarray()
     for x, y in [(0, 1), (3, 20), (11, 5)]:
         f, g = solution.potentials[x, y]

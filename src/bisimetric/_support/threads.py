@@ -20,7 +20,7 @@ POLL_SECONDS = 0.05  # between looks for Ctrl-C where the system does not report
 Result = TypeVar("Result")
 
 
-def aside(call: Callable[..., Result], *args: Any) -> Result:
+def call_in_thread(call: Callable[..., Result], *args: Any) -> Result:
     """The outcome of a call in a thread of its own; in this one where no other can be had.
 
     Ctrl-C ends the waiting, not the call. The exit of the interpreter waits for the end of the call.

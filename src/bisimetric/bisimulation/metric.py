@@ -21,7 +21,7 @@ from bisimetric.cost import label_mismatch
 from bisimetric.errors import InvalidOption, InvalidProblem
 from bisimetric.models.mdp import MDP
 from bisimetric.problems.discounted import Problem
-from bisimetric.problems.game import Game, Meeting
+from bisimetric.problems.game import Actions, Game
 from bisimetric.readers.convert import as_chain
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.loop import solve, solve_game
@@ -34,7 +34,7 @@ def bisimulation_metric(
     other: MDP | None = None,
     *,
     discount: float,
-    actions: Meeting = "same",
+    actions: Actions = "same",
     tol: float | None = None,
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
@@ -47,7 +47,7 @@ def bisimulation_metric(
     other: Any = None,
     *,
     discount: float,
-    actions: Meeting = "same",
+    actions: Actions = "same",
     tol: float | None = None,
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
@@ -59,7 +59,7 @@ def bisimulation_metric(
     other: Any = None,
     *,
     discount: float,
-    actions: Meeting = "same",
+    actions: Actions = "same",
     tol: float | None = None,
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,

@@ -226,7 +226,7 @@ def check(
             candidate &= inside
         if once.errors.marginal > 0.0 or not candidate.any():
             return None
-        return led_inside(candidate, partial(_coupled_pairs, bellman, witness), longest)
+        return closed_subset(candidate, partial(_coupled_pairs, bellman, witness), longest)
 
     found = interval(bellman, cost, value, once, proved_zero)
     if bellman.pairs is not None:
@@ -320,7 +320,7 @@ def zero_candidates(cost: Floats, upper: Floats, gap: float) -> npt.NDArray[np.b
     return candidate
 
 
-def led_inside(
+def closed_subset(
     candidate: npt.NDArray[np.bool_],
     coupled: Callable[[npt.NDArray[np.int64]], tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
     cells_per_pair: int,

@@ -22,7 +22,7 @@ Row = tuple[str, str]
 
 
 def report(outcome: Outcome) -> Iterator[RenderableType]:
-    """Facts, where the distance comes from or a summary, and the verdict."""
+    """Diagnostics, where the distance comes from or a summary, and the verdict."""
     yield facts_grid(_facts(outcome), bold="distance")
     if outcome.summary is not None and outcome.summary.closest:
         yield Text("\nClosest pairs of states that are not at zero", style="bold")

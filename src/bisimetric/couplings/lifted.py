@@ -22,7 +22,7 @@ from bisimetric.models.partition import Classes
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.problems.discounted import Problem
 
-Pairs = npt.NDArray[np.int64]  # flat, source-major
+FlatPairs = npt.NDArray[np.int64]  # flat, source-major
 
 
 class Lump(NamedTuple):
@@ -69,7 +69,7 @@ class LiftedWitness:
     def cells(self, first: int, last: int) -> Cells:
         return self.at(np.arange(first, last))
 
-    def at(self, pairs: Pairs) -> Cells:
+    def at(self, pairs: FlatPairs) -> Cells:
         """Couplings and potentials of any flat pairs."""
         x, y = np.divmod(pairs, len(self.class_y))
         small = self._of_classes(self.class_x[x], self.class_y[y])
@@ -89,7 +89,7 @@ class LiftedWitness:
         used = kernels.lifting.lift(x, y, self.class_x, self.class_y, self.source, self.target, small, self.value, out)
         return out._replace(left=out.left[:used], right=out.right[:used], weight=out.weight[:used])
 
-    def coupled(self, pairs: Pairs) -> tuple[Pairs, Pairs]:
+    def coupled(self, pairs: FlatPairs) -> tuple[FlatPairs, FlatPairs]:
         """How many successor pairs each of these pairs has, and which."""
         cells = self.at(pairs)
         count, m = np.diff(cells.indptr), len(self.class_y)
@@ -123,14 +123,14 @@ def _side(chain: MarkovChain, small: Lump) -> Side:
     )
 
 
-def _picked(cells: Cells, pairs: Pairs) -> Cells:
+def _picked(cells: Cells, pairs: FlatPairs) -> Cells:
     """The cells of some pairs, in that order."""
     indptr, inside = _gathered(cells.indptr, pairs)
     start, within = _gathered(cells.start, pairs)
     return Cells(indptr, cells.left[inside], cells.right[inside], cells.weight[inside], start, cells.potential[within])
 
 
-def _gathered(indptr: npt.NDArray[np.int64], pairs: Pairs) -> tuple[Pairs, Pairs]:
+def _gathered(indptr: npt.NDArray[np.int64], pairs: FlatPairs) -> tuple[FlatPairs, FlatPairs]:
     """Offsets of the chosen ranges put one after the other, and where their entries were."""
     count = np.diff(indptr)[pairs]
     after = offsets(count)

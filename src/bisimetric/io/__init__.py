@@ -27,7 +27,7 @@ People may write JSON chains by hand; those need neither `format` nor `version`.
     status          the name of a `Status`
     history         one [step, gap, seconds] per step; a gap of null is infinite
     value, lower, upper     [n, m]
-    priced, scale   [n, m] and a number: the value times `scale` that the potentials belong to
+    priced, scale          [n, m] and a number: the value times `scale` that the potentials belong to
     witness         {"indptr" [n·m + 1], "left", "right", "weight" [cells], "potential"}: the coupling of pair
                     k = x·m + y puts weight[c], indptr[k] ≤ c < indptr[k+1], on the left[c]-th successor of x and
                     the right[c]-th of y; `potential` lists for every pair one number per successor of y

@@ -69,7 +69,7 @@ def solution_document(solution: Solution) -> Document:
         "value": stream(value, "<f8"),
         "lower": stream(lower, "<f8"),
         "upper": stream(upper, "<f8"),
-        "priced": stream(solution.priced, "<f8"),
+        "priced": stream(solution.checked_value, "<f8"),
         "scale": float(solution.scale),
         "witness": _witness_document(problem, solution.witness),
         **({} if solution.tol is None else {"tol": float(solution.tol)}),
@@ -83,7 +83,7 @@ def solution_from(fields: Fields) -> Solution:
     claimed = Certificate(value, lower, upper)
     if not ((claimed.lower <= claimed.value) & (claimed.value <= claimed.upper)).all():
         raise FileFormatError("value is not between lower and upper everywhere")
-    priced = fields.floats("priced", *problem.shape)
+    checked_value = fields.floats("priced", *problem.shape)
     scale = fields.number("scale")
     witness = _witness(fields.inside("witness", WITNESS_KEYS), problem)
     return Solution(
@@ -91,9 +91,9 @@ def solution_from(fields: Fields) -> Solution:
         fields.of_kind("solver", str),
         _status(fields),
         tuple(_step(line, k) for k, line in enumerate(fields.of_kind("history", list))),
-        _proved_again(problem, claimed, priced, scale, witness),
+        _proved_again(problem, claimed, checked_value, scale, witness),
         witness,
-        priced,
+        checked_value,
         scale,
         _tol(fields),
     )
@@ -110,7 +110,7 @@ def _tol(fields: Fields) -> float | None:
 
 
 def _proved_again(
-    problem: Problem, claimed: Certificate, priced: Floats, scale: float, witness: Witness
+    problem: Problem, claimed: Certificate, checked_value: Floats, scale: float, witness: Witness
 ) -> Certificate:
     bellman = Bellman.of(problem)
     at_once = is_immediate(problem)
@@ -119,12 +119,12 @@ def _proved_again(
         raise FileFormatError(f"scale is {scale!r}, expected {expected!r} for this problem")
     try:
         with np.errstate(all="ignore"):  # absurd numbers overflow, and prove nothing
-            proved = check(problem, bellman, bellman.scaled_cost() if at_once else priced, witness).around()
+            proved = check(problem, bellman, bellman.scaled_cost() if at_once else checked_value, witness).around()
     except InvalidWitness as error:
         raise FileFormatError(f"the stored couplings are not valid: {error}") from None
     if at_once:
         proved = immediate(problem)
-        if not np.array_equal(priced, problem.cost):
+        if not np.array_equal(checked_value, problem.cost):
             raise FileFormatError("priced is not the cost, which is the whole distance in this problem")
     relative = 0.0 if at_once else RECHECK_SLACK + SLACK_PER_CELL * witness.cells_per_pair
     slack = relative * float(proved.upper.max()) / (1.0 - problem.discount)

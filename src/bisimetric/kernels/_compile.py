@@ -27,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bisimetric._support.threads import aside
+from bisimetric._support.threads import call_in_thread
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -49,7 +49,7 @@ def _undisturbed(call: Callable[..., Result]) -> Callable[..., Result]:
     def run(*args: Any) -> Result:
         if threading.get_ident() != threading.main_thread().ident:
             return locked(*args)
-        return aside(locked, *args)
+        return call_in_thread(locked, *args)
 
     return run
 

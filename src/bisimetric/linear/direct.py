@@ -19,7 +19,7 @@ from scipy.sparse import csgraph, linalg
 
 from bisimetric import kernels
 from bisimetric._support import memory
-from bisimetric._support.threads import aside
+from bisimetric._support.threads import call_in_thread
 from bisimetric.models.rows import Floats
 
 FITS_ALWAYS = 2_500  # states of a component whose factors fit even if they are dense
@@ -137,7 +137,7 @@ def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
     try:
         # Diagonal pivots: the diagonal outweighs its row (or column), so growth is bounded. The ordering is found fast.
         # In a thread of its own where it may take long, so that Ctrl-C is heard.
-        call = aside if size > LONG else _directly
+        call = call_in_thread if size > LONG else _directly
         factors = call(lambda: linalg.splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0))
     except (RuntimeError, MemoryError):  # singular in floating point, or too large after all
         return None

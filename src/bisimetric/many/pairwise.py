@@ -20,7 +20,7 @@ from bisimetric.cost import Cost, label_mismatch
 from bisimetric.errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
 from bisimetric.many.distances import Distances
 from bisimetric.many.outcome import Outcome, Pair, naming
-from bisimetric.many.plan import Plan, Task
+from bisimetric.many.plan import Entry, Plan
 from bisimetric.many.question import Question
 from bisimetric.many.runs import checked_n_jobs, outcomes, worker_count
 from bisimetric.many.store import Numbers, PairStore
@@ -127,7 +127,7 @@ def pairwise(
         sources = _checked_chains(chains, "chains", question)
         targets = sources if others is None else _checked_chains(others, "others", question)
         if cost is not None and not callable(cost):
-            _check_sizes(question, sources, targets, folded=others is None)
+            _check_sizes(question, sources, targets, symmetric=others is None)
         count = len(sources) * len(targets)
         memory.require(
             BYTES_PER_ENTRY * count + BYTES_PER_PAIR * (count if others is not None else count // 2),
@@ -138,7 +138,7 @@ def pairwise(
             check_portable(question, sources, "chains")
             check_portable(question, targets, "others")
         kept = None if store is None else PairStore(store)
-    return _Run(question, kept, on_pair).table(sources, targets, folded=others is None, n_jobs=processes)
+    return _Run(question, kept, on_pair).table(sources, targets, symmetric=others is None, n_jobs=processes)
 
 
 @contextmanager
@@ -158,20 +158,20 @@ class _Run:
         self._store = store
         self._digest = b"" if store is None else question.digest()
         self._on_pair = on_pair
-        self._tasks: Sequence[Task] = ()
-        self._keys: list[bytes] = []  # of the tasks in the store
-        self._numbers: dict[int, Numbers] = {}  # by the task's place in the list
+        self._waiting: Sequence[Entry] = ()
+        self._keys: list[bytes] = []  # of the entries in the store
+        self._numbers: dict[int, Numbers] = {}  # by the entry's place in the list
 
     def table(
-        self, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, folded: bool, n_jobs: int
+        self, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool, n_jobs: int
     ) -> Distances:
         """Everything from the first cost to the last distance."""
         try:
-            plan = Plan(self._question, sources, targets, folded=folded)
-            self._tasks = plan.tasks
+            plan = Plan(self._question, sources, targets, symmetric=symmetric)
+            self._waiting = plan.entries
             self._look_up()
-            self._compute([k for k in range(len(self._tasks)) if k not in self._numbers], n_jobs)
-            return Distances(*map(frozen, plan.tables([self._numbers[k] for k in range(len(self._tasks))])))
+            self._compute([k for k in range(len(self._waiting)) if k not in self._numbers], n_jobs)
+            return Distances(*map(frozen, plan.tables([self._numbers[k] for k in range(len(self._waiting))])))
         except KeyboardInterrupt:
             raise self._interrupted() from None
         finally:
@@ -180,14 +180,14 @@ class _Run:
 
     def _look_up(self) -> None:
         if self._store is not None:
-            self._keys = [hashlib.sha256(self._digest + task.key).digest() for task in self._tasks]
+            self._keys = [hashlib.sha256(self._digest + entry.key).digest() for entry in self._waiting]
             found = self._store.found(frozenset(self._keys))
             self._numbers = {k: found[key] for k, key in enumerate(self._keys) if key in found}
 
     def _compute(self, missing: Sequence[int], n_jobs: int) -> None:
         if self._store is not None and missing:
             self._store.check_writable()
-        pairs = [self._tasks[k].pair for k in missing]
+        pairs = [self._waiting[k].pair for k in missing]
         workers = worker_count(n_jobs, len(pairs))
         if workers > 1:
             _check_memory(self._question, pairs[0], workers)
@@ -201,11 +201,11 @@ class _Run:
             self._store.keep(self._keys[k], outcome.numbers)
         self._numbers[k] = outcome.numbers
         if self._on_pair is not None:
-            pair = self._tasks[k].pair
-            self._on_pair(PairDone(len(self._numbers), len(self._tasks), pair.i, pair.j, outcome.seconds))
+            pair = self._waiting[k].pair
+            self._on_pair(PairDone(len(self._numbers), len(self._waiting), pair.i, pair.j, outcome.seconds))
 
     def _interrupted(self) -> PairwiseInterrupted:
-        done, total = len(self._numbers), len(self._tasks)
+        done, total = len(self._numbers), len(self._waiting)
         if not total:
             return PairwiseInterrupted("interrupted while costs were computed, before the first pair", done, total)
         remedy = "the same call goes on from there" if self._store is not None else "store= would have kept them"
@@ -245,12 +245,12 @@ def _check_chain(chain: MarkovChain, place: str, question: Question) -> None:
 
 
 def _check_sizes(
-    question: Question, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, folded: bool
+    question: Question, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool
 ) -> None:
     """Raise unless an array of costs fits every pair."""
     question.asked(sources[0], targets[0])  # which checks the array
     shape = sources[0].n_states, targets[0].n_states
-    for chains, name, size in ((sources, "chains", shape[0]), (targets, "chains" if folded else "others", shape[1])):
+    for chains, name, size in ((sources, "chains", shape[0]), (targets, "chains" if symmetric else "others", shape[1])):
         for k, chain in enumerate(chains):
             if chain.n_states != size:
                 raise InvalidProblem(

@@ -27,7 +27,7 @@ MANY = 1000  # entries, from which on loading the kernels takes less time than a
 Place = tuple[int, int]
 
 
-class Task(NamedTuple):
+class Entry(NamedTuple):
     """A pair to be solved."""
 
     key: bytes
@@ -36,25 +36,25 @@ class Task(NamedTuple):
 
 
 class Plan:
-    """What is to be solved for a table; `folded` if sources and targets are one list."""
+    """What is to be solved for a table; `symmetric` if sources and targets are one list."""
 
     def __init__(
-        self, question: Question, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, folded: bool
+        self, question: Question, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool
     ) -> None:
         self._shape = len(sources), len(targets)
         self._question = question
         self._kept_bytes = 0
-        tasks: dict[bytes, Task] = {}
-        for number, places in enumerate(self._entries(folded)):
+        entries: dict[bytes, Entry] = {}
+        for number, places in enumerate(self._entries(symmetric)):
             if number == MANY:
                 kernels.check  # noqa: B018  loaded by its name
             i, j = places[0]
-            self._enter(tasks, Pair(i, j, sources[i], targets[j]), places)
-        self.tasks = sorted(tasks.values(), key=_weight, reverse=True)
+            self._enter(entries, Pair(i, j, sources[i], targets[j]), places)
+        self.entries = sorted(entries.values(), key=_weight, reverse=True)
 
-    def _entries(self, folded: bool) -> Iterator[tuple[Place, ...]]:
+    def _entries(self, symmetric: bool) -> Iterator[tuple[Place, ...]]:
         """The places of the table, those together that are known to have one distance."""
-        if folded and _is_symmetric(self._question):
+        if symmetric and _is_symmetric(self._question):
             for i in range(self._shape[0]):
                 yield ((i, i),)
                 for j in range(i + 1, self._shape[1]):
@@ -63,14 +63,14 @@ class Plan:
             for i, j in np.ndindex(self._shape):
                 yield ((i, j),)
 
-    def _enter(self, tasks: dict[bytes, Task], pair: Pair, places: Sequence[Place]) -> None:
+    def _enter(self, entries: dict[bytes, Entry], pair: Pair, places: Sequence[Place]) -> None:
         with naming(pair.i, pair.j):
             problem, key, is_zero = self._question.asked(pair.source, pair.target)
         if is_zero:
             return
-        if key not in tasks:
-            tasks[key] = Task(key, pair._replace(problem=self._kept(problem)), [])
-        tasks[key].places.extend(places)
+        if key not in entries:
+            entries[key] = Entry(key, pair._replace(problem=self._kept(problem)), [])
+        entries[key].places.extend(places)
 
     def _kept(self, problem: Problem) -> Problem | None:
         """The problem, if making it again means calling somebody's function and there is room for it."""
@@ -81,10 +81,10 @@ class Plan:
         return problem
 
     def tables(self, numbers: Sequence[Numbers]) -> list[npt.NDArray[Any]]:
-        """Value, lower, upper and status [N, M] from the numbers of all tasks; what is not solved is a proved zero."""
+        """Value, lower, upper and status [N, M] of all entries; what is not solved is a proved zero."""
         tables = [*(np.zeros(self._shape) for _ in range(3)), np.full(self._shape, Status.SOLVED, dtype=object)]
-        for task, found in zip(self.tasks, numbers, strict=True):
-            places = tuple(zip(*task.places, strict=True))
+        for entry, found in zip(self.entries, numbers, strict=True):
+            places = tuple(zip(*entry.places, strict=True))
             for table, number in zip(tables, found, strict=True):
                 table[places] = number
         return tables
@@ -98,7 +98,7 @@ def _is_symmetric(question: Question) -> bool:
     return np.array_equal(array, array.T)
 
 
-def _weight(task: Task) -> int:
+def _weight(entry: Entry) -> int:
     """About proportional to the work: the sizes of the transports of all pairs of states."""
-    source, target = task.pair.source, task.pair.target
+    source, target = entry.pair.source, entry.pair.target
     return int(source.n_states * target.transitions.nnz + target.n_states * source.transitions.nnz)

@@ -24,7 +24,7 @@ from bisimetric.models.rows import Floats
 Ints = npt.NDArray[np.int64]
 
 
-class Cells(NamedTuple):
+class MovePairs(NamedTuple):
     """Some pairs of moves of one block, each with the pair of states it counts for; both flat."""
 
     pairs: Ints
@@ -42,11 +42,11 @@ class Rule(Protocol):
         """[n, m], a best move of the maximising player, by number."""
         ...
 
-    def decisive(self, blocks: list[Floats], leader: Ints) -> list[Cells]:
+    def decisive(self, blocks: list[Floats], leader: Ints) -> list[MovePairs]:
         """The cell that counts at every pair of states when the maximising player plays `leader`, block by block."""
         ...
 
-    def answers(self, blocks: list[Floats]) -> list[Cells]:
+    def answers(self, blocks: list[Floats]) -> list[MovePairs]:
         """For every move of the maximising player at every pair, the cell of the best answer; at least one a pair."""
         ...
 
@@ -78,13 +78,13 @@ class SameActions:
             np.maximum(best, block, out=best)
         return leader
 
-    def decisive(self, blocks: list[Floats], leader: Ints) -> list[Cells]:
+    def decisive(self, blocks: list[Floats], leader: Ints) -> list[MovePairs]:
         chosen = [np.flatnonzero(leader == a) for a in range(len(blocks))]
-        return [Cells(pairs, pairs) for pairs in chosen]
+        return [MovePairs(pairs, pairs) for pairs in chosen]
 
-    def answers(self, blocks: list[Floats]) -> list[Cells]:
+    def answers(self, blocks: list[Floats]) -> list[MovePairs]:
         every = np.arange(blocks[0].size)
-        return [Cells(every, every) for _ in blocks]
+        return [MovePairs(every, every) for _ in blocks]
 
     def spread(self, value: Floats) -> list[Floats]:
         return [value] * self.count
@@ -115,14 +115,14 @@ class MatchedActions:
         first_right = _first_equal(by_target, right, self.target, axis=1)
         return np.where(left >= right, first_left, self.source[-1] + first_right)
 
-    def decisive(self, blocks: list[Floats], leader: Ints) -> list[Cells]:
+    def decisive(self, blocks: list[Floats], leader: Ints) -> list[MovePairs]:
         to_source, to_target = self._answers(blocks[0])
         s, t, from_source, move = self._led(leader)
         mine = np.where(from_source, move, to_target[s, np.where(from_source, 0, move)])
         theirs = np.where(from_source, to_source[np.where(from_source, move, 0), t], move)
-        return [Cells(np.arange(leader.size), (mine * self.target[-1] + theirs).ravel())]
+        return [MovePairs(np.arange(leader.size), (mine * self.target[-1] + theirs).ravel())]
 
-    def answers(self, blocks: list[Floats]) -> list[Cells]:
+    def answers(self, blocks: list[Floats]) -> list[MovePairs]:
         n, m, moves = len(self.source) - 1, len(self.target) - 1, self.target[-1]
         to_source, to_target = self._answers(blocks[0])  # [N, m], [n, M]
         pairs = np.concatenate(
@@ -137,7 +137,7 @@ class MatchedActions:
                 (to_target * moves + np.arange(moves)).ravel(),
             ]
         )
-        return [Cells(pairs, cells)]
+        return [MovePairs(pairs, cells)]
 
     def spread(self, value: Floats) -> list[Floats]:
         return [value[np.ix_(_owners(self.source), _owners(self.target))]]

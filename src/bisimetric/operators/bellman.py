@@ -60,7 +60,7 @@ class Bellman:
     discount: float
     stop: npt.NDArray[np.bool_]  # [n, m] or [0, 0]; V = c there
     pairs: Pairs | None = None  # that are solved; None stands for all
-    folded: bool = False  # V(x, y) = V(y, x), and the diagonal is a stop
+    symmetric: bool = False  # V(x, y) = V(y, x), and the diagonal is a stop
     sizes: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] = field(init=False)  # successors of every state
     longest: tuple[int, int] = field(init=False)  # the most successors of a source and of a target state
     listed: Pairs = field(init=False, repr=False)  # `pairs`, or all
@@ -95,16 +95,16 @@ class Bellman:
 
     def on_open_pairs(self, problem: Problem) -> Bellman:
         """The same operator on the pairs at which V is not known, if that is less work."""
-        folded = listing.is_folded(problem)
-        if not folded and not self.stop.size:
+        symmetric = listing.is_symmetric(problem)
+        if not symmetric and not self.stop.size:
             return self
         stop = self.stop if self.stop.size else np.zeros(self.shape, np.bool_)
-        if folded:
+        if symmetric:
             stop = stop | np.eye(len(stop), dtype=np.bool_)
         elif not stop.mean() > listing.WORTH_A_LIST:
             return self
-        pairs = listing.open_pairs(stop, self.source, self.target, folded=folded)
-        return replace(self, stop=stop, pairs=pairs, folded=folded) if len(pairs.column) else self
+        pairs = listing.open_pairs(stop, self.source, self.target, symmetric=symmetric)
+        return replace(self, stop=stop, pairs=pairs, symmetric=symmetric) if len(pairs.column) else self
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -245,10 +245,10 @@ class Bellman:
         """Where to begin: the independent coupling's value, or the cost if that would be more work than the rest."""
         if self.n_pairs < WORTH_A_START * self.cost.size:
             return self.scaled_cost()
-        if not self.folded:
+        if not self.symmetric:
             return self.consistent(self.independent_value(accuracy))
         # Less the halves of the diagonal, which changes no best coupling and leaves zeros there.
-        apart = replace(self, stop=self.stop & ~np.eye(len(self.stop), dtype=np.bool_), pairs=None, folded=False)
+        apart = replace(self, stop=self.stop & ~np.eye(len(self.stop), dtype=np.bool_), pairs=None, symmetric=False)
         value = apart.independent_value(accuracy)
         half = 0.5 * value.diagonal()
         return self.consistent(np.maximum(value - half - half[:, None], 0.0))
@@ -302,7 +302,7 @@ class Bellman:
         return self._read(value, trees, x, y, number, np.zeros(last - first, np.bool_))
 
     def read_pairs(self, value: Floats, trees: Trees, first: int, last: int) -> Cells:
-        """The same on the flat pairs of states first..last; none at a stop, equal states stay together if folded."""
+        """The same on the flat pairs of states first..last; none at a stop, equal states stay together if symmetric."""
         m = self.shape[1]
         if self.pairs is None:
             return self.read_trees(value, trees, first, last)
@@ -326,9 +326,9 @@ class Bellman:
         count = trees.used[number].astype(np.int64)
         if self.stop.size:  # only then are there pairs without a tree
             none = number < 0
-            count[none] = sizes_x[x[none]] * (self.folded & (x[none] == y[none]))
+            count[none] = sizes_x[x[none]] * (self.symmetric & (x[none] == y[none]))
         indptr = offsets(count)
-        sizes = np.where(mirrored, sizes_x[x], sizes_y[y]) if self.folded else sizes_y[y]
+        sizes = np.where(mirrored, sizes_x[x], sizes_y[y]) if self.symmetric else sizes_y[y]
         start = offsets(sizes)
         total = int(indptr[-1])
         left, right, weight = np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total)

@@ -29,7 +29,7 @@ def all_pairs(n: int, m: int) -> Pairs:
     return Pairs(np.arange(n + 1, dtype=np.int64) * m, nothing, nothing, nothing)
 
 
-def is_folded(problem: Problem) -> bool:
+def is_symmetric(problem: Problem) -> bool:
     """Whether V(x, y) = V(y, x) and V(x, x) = 0 for sure."""
     source, target, cost = problem.source.transitions, problem.target.transitions, problem.cost
     if problem.source.merged.any() or problem.target.merged.any():
@@ -48,11 +48,11 @@ def is_folded(problem: Problem) -> bool:
     return stop is None or bool(np.array_equal(stop, stop.T) and not stop.diagonal().any())
 
 
-def open_pairs(stop: Mask, source: Rows, target: Rows, *, folded: bool) -> Pairs:
+def open_pairs(stop: Mask, source: Rows, target: Rows, *, symmetric: bool) -> Pairs:
     """The pairs at which V is not known; one of each two if it is symmetric."""
     n, m = stop.shape
     mask = ~stop
-    if folded:
+    if symmetric:
         ahead = (np.arange(m, dtype=np.int32) - np.arange(n, dtype=np.int32)[:, None]) % np.int32(n)
         mask &= (2 * ahead < n) | ((2 * ahead == n) & (np.arange(n) < n // 2)[:, None])
     x, y = np.nonzero(mask)
@@ -61,11 +61,11 @@ def open_pairs(stop: Mask, source: Rows, target: Rows, *, folded: bool) -> Pairs
     before = np.cumsum(sizes) - sizes
     begin = before - np.repeat(np.append(before, 0)[np.minimum(row[:-1], len(before))], np.diff(row))
     number = np.empty(0, np.int32)
-    if not folded or len(x) < n * (n - 1) // 2:
+    if not symmetric or len(x) < n * (n - 1) // 2:
         count = np.arange(len(x), dtype=np.int32)
         number = np.full(n * m, -1, np.int32)
         number[x * m + y] = count
-        if folded:
+        if symmetric:
             number[y * m + x] = count
     return Pairs(row, y.astype(np.int32), begin.astype(np.int32), number)
 

@@ -27,7 +27,7 @@ from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import checked_discount, refuse_overflow
 
-Meeting = Literal["same", "matched"]
+Actions = Literal["same", "matched"]
 REMEDY = 'actions="matched" compares them (the lax metric)'
 
 
@@ -38,10 +38,10 @@ class Game(Immutable):
     source: MDP
     target: MDP
     discount: float
-    actions: Meeting
+    actions: Actions
     common: tuple[tuple[int, int], ...]  # index in the source and in the target of every shared action, if "same"
 
-    def __init__(self, source: MDP, target: MDP, *, discount: float, actions: Meeting = "same") -> None:
+    def __init__(self, source: MDP, target: MDP, *, discount: float, actions: Actions = "same") -> None:
         for role, mdp in (("source", source), ("target", target)):
             if not isinstance(mdp, MDP):
                 raise InvalidProblem(f"{role} is a {type(mdp).__name__}, expected an MDP; as_mdp(...) makes one")

@@ -15,7 +15,7 @@ NOTHING = UNIT_ROUNDOFF  # the same, and smaller than any real one: less is no p
 PROGRESS = 0.9  # of the best gap: anything less is progress
 
 
-class Facts(NamedTuple):
+class Diagnostics(NamedTuple):
     """What a solver measures besides the gap; see `Step`."""
 
     violation_x: float | None = None
@@ -48,9 +48,9 @@ class Iterate:
         """Whether an approximate solver has run all its rounds."""
         return False
 
-    def facts(self) -> Facts:
+    def diagnostics(self) -> Diagnostics:
         """For the history, in the units of the cost; asked for when the checker has looked on its own account."""
-        return Facts()
+        return Diagnostics()
 
     def estimate(self) -> Floats | None:
         """A better guess of the distances than the middle of the interval, if the solver has one at little cost."""

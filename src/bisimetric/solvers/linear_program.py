@@ -37,7 +37,7 @@ from scipy import sparse
 
 from bisimetric._support import memory
 from bisimetric._support.options import is_positive
-from bisimetric._support.threads import aside
+from bisimetric._support.threads import call_in_thread
 from bisimetric.couplings.coupling import IndependentWitness, StoredWitness, TreeWitness, successors
 from bisimetric.errors import InvalidOption, SolverFailed
 from bisimetric.kernels.layout import Cells
@@ -260,7 +260,7 @@ def _run(program: _Program, method: str, tol: float, presolve: str, crossover: s
     highs.passModel(lp)
     highs.HandleUserInterrupt = True
     try:
-        aside(highs.run)  # highs.startSolve() would allow one program at a time in a process
+        call_in_thread(highs.run)  # highs.startSolve() would allow one program at a time in a process
     finally:
         highs.cancelSolve()  # if it still runs; it listens after its presolve and until then goes on unheard
     return highs, highs.modelStatusToString(highs.getModelStatus())

@@ -58,7 +58,7 @@ def certify_exactly(solution: Solution) -> ExactCertificate:
         raise InvalidProblem(f"{work} cells are too many for rational arithmetic, expected at most {MOST_CELLS}")
     P, Q = _rows(problem.source.transitions), _rows(problem.target.transitions)
     gamma, scale = Fraction(problem.discount), Fraction(solution.scale)
-    V = _rationals(solution.priced) / scale
+    V = _rationals(solution.checked_value) / scale
     largest = max(map(abs, V.ravel()))
     c = _rationals(problem.cost)
     lower, upper = c.copy(), c.copy()

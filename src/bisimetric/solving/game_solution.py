@@ -76,7 +76,7 @@ class MDPSolution(Answer):
         return f"{discount_text(self.problem.discount)} (normalised)"
 
 
-class _Meeting(NamedTuple):
+class _Transport(NamedTuple):
     """One transport of a game: successors of both sides, and what the witness says about it."""
 
     mine: Ints
@@ -94,7 +94,7 @@ class ActionCoupling:
     solution: MDPSolution
 
     def __getitem__(self, place: tuple[int | str, ...]) -> sparse.csr_array:
-        mine, theirs, cells = _meeting(self.solution, place)
+        mine, theirs, cells = _transport_at(self.solution, place)
         return sparse.csr_array(
             (cells.weight, (mine[cells.left], theirs[cells.right])), shape=self.solution.problem.shape
         )
@@ -116,7 +116,7 @@ class ActionPotentials:
 
     def __getitem__(self, place: tuple[int | str, ...]) -> tuple[Floats, Floats]:
         solution = self.solution
-        mine, theirs, cells = _meeting(solution, place)
+        mine, theirs, cells = _transport_at(solution, place)
         if solution.witness is None:
             return np.zeros(len(mine)), np.zeros(len(theirs))
         floor = solution.witness.value[np.ix_(mine, theirs)] - solution.certificate.shortfall
@@ -128,7 +128,7 @@ class ActionPotentials:
         return f"ActionPotentials({n} x {m} state pairs; potentials[s, t] or potentials[s, t, a, b])"
 
 
-def _meeting(solution: MDPSolution, place: object) -> _Meeting:
+def _transport_at(solution: MDPSolution, place: object) -> _Transport:
     """The transport at two states, under their decisive actions or under two given ones."""
     if not isinstance(place, tuple) or len(place) not in (2, 4):
         raise InvalidOption(f"{place!r} is neither (state, state) nor (state, state, action, action)")
@@ -147,7 +147,7 @@ def _meeting(solution: MDPSolution, place: object) -> _Meeting:
     witness: Witness = IndependentWitness(solution.bellman.blocks[block])
     if solution.witness is not None:
         witness = solution.witness.blocks()[block]
-    return _Meeting(_successors(game.source, s, a), _successors(game.target, t, b), witness.cells(cell, cell + 1))
+    return _Transport(_successors(game.source, s, a), _successors(game.target, t, b), witness.cells(cell, cell + 1))
 
 
 def _sides(game: Game) -> tuple[MDP, MDP]:

@@ -63,7 +63,7 @@ def solve(
     limit = _checked_max_steps(max_steps, solver)
     guess = _checked_initial(initial, problem)
     task = ChainTask(problem, open_pairs=solver.open_pairs, quotient=quotient and solver.on_classes)
-    return _driven(task, _Options(solver, goal, limit, on_step, throw, tol is not None), guess)
+    return run_task(task, _Options(solver, goal, limit, on_step, throw, tol is not None), guess)
 
 
 def solve_game(
@@ -78,7 +78,7 @@ def solve_game(
     """Solve a game between decision processes; options and promises are those of `solve`."""
     goal = checked_tol(tol, solver)
     limit = _checked_max_steps(max_steps, solver)
-    return _driven(GameTask(game), _Options(solver, goal, limit, on_step, throw, tol is not None))
+    return run_task(GameTask(game), _Options(solver, goal, limit, on_step, throw, tol is not None))
 
 
 class _Options(NamedTuple):
@@ -90,7 +90,7 @@ class _Options(NamedTuple):
     promised: bool  # the tolerance is the caller's
 
 
-def _driven(task: Task[AnyAnswer], options: _Options, guess: Floats | None = None) -> AnyAnswer:
+def run_task(task: Task[AnyAnswer], options: _Options, guess: Floats | None = None) -> AnyAnswer:
     """The answer to a task; raises when a promise was missed or the solve was interrupted."""
     if task.is_immediate():
         return task.immediate(options.solver.name).aimed_at(options.tol)
@@ -181,12 +181,12 @@ class _Run(Generic[AnyAnswer]):
 
     def _accept(self, iterate: Iterate) -> Iterate:
         self._iterate, self._certificate = iterate, None
-        facts: tuple[float | None, ...] = ()
+        diagnostics: tuple[float | None, ...] = ()
         if iterate.due:
             iterate = self._look(iterate)
-            facts = iterate.facts()
+            diagnostics = iterate.diagnostics()
         seconds = time.perf_counter() - self._began
-        step = Step(len(self._history) + 1, iterate.gap / self._task.bellman.scale, seconds, *facts)
+        step = Step(len(self._history) + 1, iterate.gap / self._task.bellman.scale, seconds, *diagnostics)
         self._history.append(step)
         if self._options.on_step is not None:
             self._options.on_step(step)

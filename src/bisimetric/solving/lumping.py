@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric.certificates.certify import led_inside, provable, zero_candidates
+from bisimetric.certificates.certify import closed_subset, provable, zero_candidates
 from bisimetric.couplings.lifted import LiftedWitness, Lump
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.partition import Classes, Moves, first_states, refined
@@ -91,17 +91,21 @@ class Lumping:
     def lifted(self, solution: Solution) -> Solution:
         """The full problem's solution from that of the small one."""
         old = solution.certificate
-        value, lower, upper, priced = map(self._spread, (old.value, old.lower, old.upper, solution.priced))
-        witness = LiftedWitness.of(solution.witness, solution.priced, self.full, self.source, self.target)
+        value, lower, upper, checked_value = map(
+            self._spread, (old.value, old.lower, old.upper, solution.checked_value)
+        )
+        witness = LiftedWitness.of(solution.witness, solution.checked_value, self.full, self.source, self.target)
         if provable(self.small) is not None:  # states may have exact rows where their class has not
             candidate = zero_candidates(self.full.cost, upper, float((upper - lower).max()))
             inside = provable(self.full)
             if inside is not None:
                 candidate &= inside
-            zero = led_inside(candidate, witness.coupled, witness.cells_per_pair)
+            zero = closed_subset(candidate, witness.coupled, witness.cells_per_pair)
             value[zero] = lower[zero] = upper[zero] = 0.0
         certificate = replace(old, value=value, lower=lower, upper=upper)
-        return replace(solution, problem=self.full, certificate=certificate, witness=witness, priced=priced)
+        return replace(
+            solution, problem=self.full, certificate=certificate, witness=witness, checked_value=checked_value
+        )
 
     def _spread(self, array: Floats) -> Floats:
         return array[np.ix_(self.source.classes, self.target.classes)]

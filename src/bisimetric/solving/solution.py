@@ -202,13 +202,13 @@ class Solution(Answer):
     history: tuple[Step, ...]
     certificate: Certificate
     witness: Witness
-    priced: Floats  # [n, m], the value that was checked, times `scale`
+    checked_value: Floats  # [n, m], the value that was checked, times `scale`
     scale: float
     tol: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "certificate", self.certificate.published(self.problem.unsolved))
-        object.__setattr__(self, "priced", read_only(self.priced))
+        object.__setattr__(self, "checked_value", read_only(self.checked_value))
 
     @property
     def coupling(self) -> Coupling:
@@ -218,7 +218,7 @@ class Solution(Answer):
     @property
     def potentials(self) -> Potentials:
         """The potentials that prove `lower`."""
-        return Potentials(self.problem, self.witness, self.priced, self.certificate.shortfall, self.scale)
+        return Potentials(self.problem, self.witness, self.checked_value, self.certificate.shortfall, self.scale)
 
     def explain(self, k: int = 10, *, start: object = None) -> Explanation:
         """The k state pairs that contribute most to the distance from the starts (or from the pair `start`)."""

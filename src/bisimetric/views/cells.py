@@ -17,7 +17,7 @@ EMPTY_SHARE = 100  # cells of the map per state at most; names come from outside
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class GridCells:
     """Where the states of a chain lie; the map is the smallest rectangle around them."""
 
     row: npt.NDArray[np.int64]  # [n]
@@ -41,19 +41,19 @@ class Cells:
         return np.ma.MaskedArray(picture, empty)
 
 
-def cells_of(names: Sequence[str] | None) -> Cells | None:
+def cells_of(names: Sequence[str] | None) -> GridCells | None:
     """The cells that the names tell, or None if they are not all cells of a map."""
     matches = [CELL.fullmatch(name) for name in names or ()]
     found = [(int(match[1]), int(match[2])) for match in matches if match is not None]
     if not found or len(found) < len(matches) or len(set(found)) < len(found):
         return None
     row, column = np.array(found, dtype=np.int64).T
-    cells = Cells(row, column)
+    cells = GridCells(row, column)
     rows, columns = cells.shape
     return cells if rows * columns <= EMPTY_SHARE * len(found) else None
 
 
-def checked_cells(names: Sequence[str] | None) -> Cells:
+def checked_cells(names: Sequence[str] | None) -> GridCells:
     """The cells that the names tell, or an error with the remedy."""
     cells = cells_of(names)
     if cells is None:

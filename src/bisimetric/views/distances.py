@@ -14,7 +14,7 @@ from bisimetric._support.options import check_kind
 from bisimetric.models.chain import MarkovChain, State
 from bisimetric.models.rows import Floats
 from bisimetric.solving.solution import Answer, Model
-from bisimetric.views.cells import Cells, cells_of, checked_cells
+from bisimetric.views.cells import GridCells, cells_of, checked_cells
 from bisimetric.views.heat_map import draw_marks, heat_map
 from bisimetric.views.look import (
     GRID,
@@ -89,7 +89,7 @@ def _titled(role: str, names: tuple[str, str] | None, k: int) -> str:
     return role if names is None else f"{role}: {names[k]}"
 
 
-def draw_map(axes: Axes, model: Model, cells: Cells, title: str) -> None:
+def draw_map(axes: Axes, model: Model, cells: GridCells, title: str) -> None:
     """The cells of a model, walls in grey, rewards by colour and number, the start as S."""
     from matplotlib.colors import ListedColormap
 

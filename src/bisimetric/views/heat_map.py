@@ -14,7 +14,7 @@ from bisimetric.models.chain import MarkovChain, State, state_index
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, real_array
 from bisimetric.solving.solution import Model
-from bisimetric.views.cells import Cells, checked_cells
+from bisimetric.views.cells import GridCells, checked_cells
 from bisimetric.views.look import (
     LITERAL,
     add_colour_bar,
@@ -74,7 +74,7 @@ def heat_map(
     return figure_of(drawn)
 
 
-def draw_marks(axes: Axes, cells: Cells, texts: Mapping[int, str], brightness: Floats) -> None:
+def draw_marks(axes: Axes, cells: GridCells, texts: Mapping[int, str], brightness: Floats) -> None:
     """Write into cells, in letters that fit if there are many; `brightness` [n] is that of the cells' colours."""
     rows, columns = cells.shape
     frame = axes.get_window_extent()
@@ -91,7 +91,7 @@ def draw_marks(axes: Axes, cells: Cells, texts: Mapping[int, str], brightness: F
             axes.plot(x, y, "o", color=colour, markersize=max(cell, 1.5))
 
 
-def _anchor(cells: Cells, state: int, *, inside: bool) -> tuple[float, float, Any, Any]:
+def _anchor(cells: GridCells, state: int, *, inside: bool) -> tuple[float, float, Any, Any]:
     """Where a text begins or ends: in the middle of its cell, or if it is too large at the side towards the edge."""
     x, y = float(cells.column[state]), float(cells.row[state])
     if inside:

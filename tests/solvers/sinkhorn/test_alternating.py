@@ -116,11 +116,11 @@ def test_rounds_of_the_theorems():
     log = np.log(4)
     svi = METHODS[0](step_size=bm.FromTheorem(200.0)).init(Bellman.of(problem), None)
     needed = 324 * 4 * log / (0.5**5 * 200.0**2)
-    assert svi.plan.rounds == np.ceil(needed)
-    assert svi.plan.step(1) == pytest.approx(np.sqrt(0.125 * log / svi.plan.rounds) / 8)
+    assert svi.schedule.rounds == np.ceil(needed)
+    assert svi.schedule.step(1) == pytest.approx(np.sqrt(0.125 * log / svi.schedule.rounds) / 8)
     spi = METHODS[1](step_size=bm.FromTheorem(2.0)).init(Bellman.of(problem), None)
-    assert spi.plan.rounds == np.ceil(5 * 4 * log / (0.5**4 * 2.0**2))
-    assert spi.plan.step(7) == pytest.approx(0.5 / 6 * np.sqrt(8 * log / spi.plan.rounds))
+    assert spi.schedule.rounds == np.ceil(5 * 4 * log / (0.5**4 * 2.0**2))
+    assert spi.schedule.step(7) == pytest.approx(0.5 / 6 * np.sqrt(8 * log / spi.schedule.rounds))
 
 
 @pytest.mark.parametrize("method", METHODS)

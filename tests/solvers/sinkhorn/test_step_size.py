@@ -7,7 +7,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.solvers.sinkhorn import step_size
-from bisimetric.solvers.sinkhorn.step_size import SVI_THEOREM, plan
+from bisimetric.solvers.sinkhorn.step_size import SVI_THEOREM, schedule
 
 
 def error(problem, truth, solver):
@@ -32,7 +32,7 @@ def test_default_against_a_constant_step(seed):
 
 def auto(costs, rounds=10):
     """The default plan for a smallest and a largest cost."""
-    return plan("auto", rounds, rounds, SVI_THEOREM, (*costs, 0.9, (3, 3)))
+    return schedule("auto", rounds, rounds, SVI_THEOREM, (*costs, 0.9, (3, 3)))
 
 
 def test_default_follows_the_span():

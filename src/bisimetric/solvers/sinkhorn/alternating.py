@@ -23,9 +23,9 @@ from bisimetric.errors import InvalidOption
 from bisimetric.kernels.layout import Rows
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
-from bisimetric.solvers.base import Facts, Iterate, Solver
+from bisimetric.solvers.base import Diagnostics, Iterate, Solver
 from bisimetric.solvers.sinkhorn import step_size
-from bisimetric.solvers.sinkhorn.step_size import Plan, StepSize, Theorem
+from bisimetric.solvers.sinkhorn.step_size import Schedule, StepSize, Theorem
 
 OUTPUTS = ("last", "average")
 DEFAULT_ROUNDS = 750
@@ -38,7 +38,7 @@ class Round(Iterate):
     """Where a run stands after `k` rounds; the couplings change in place."""
 
     k: int
-    plan: Plan
+    schedule: Schedule
     factored: Factored
     expected: tuple[Floats, Floats]  # of the last source round and of the last target round
     average: Average | None
@@ -47,25 +47,25 @@ class Round(Iterate):
 
     @property
     def finished(self) -> bool:
-        return self.k >= self.plan.rounds
+        return self.k >= self.schedule.rounds
 
     @property
     def due(self) -> bool:
         """Powers of two, and the end."""
         return self.finished or self.k & (self.k - 1) == 0
 
-    def facts(self) -> Facts:
+    def diagnostics(self) -> Diagnostics:
         """Constraint violations of the couplings in hand, mean cost and what the theorem says about them."""
         bellman, average, k = self.factored.bellman, self.average, self.k
         off_x, off_y = (float(self.factored.marginals(side).max()) for side in (True, False))
         gamma, mean = bellman.discount, None
         if average is not None and average.count:
             mean = average.paid / bellman.scale / (average.count * (1.0 - gamma))
-        if not self.plan.constant or average is None:  # the theorems are about averages
-            return Facts(off_x, off_y, mean)
-        given = (float(bellman.cost.max()), gamma, self.entropy, self.plan.step(1), k)
+        if not self.schedule.constant or average is None:  # the theorems are about averages
+            return Diagnostics(off_x, off_y, mean)
+        given = (float(bellman.cost.max()), gamma, self.entropy, self.schedule.step(1), k)
         regret = self.theorem.regret(*given) / (k * (1.0 - gamma))
-        return Facts(off_x, off_y, mean, regret, self.theorem.error(*given))
+        return Diagnostics(off_x, off_y, mean, regret, self.theorem.error(*given))
 
     def estimate(self) -> Floats:
         """The value of the output's coupling."""
@@ -104,18 +104,18 @@ class Alternating(Solver[Round]):
 
     def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> Round:
         costs = float(bellman.cost.min()), float(bellman.cost.max())
-        plan = step_size.plan(
+        schedule = step_size.schedule(
             self.step_size, self.rounds, DEFAULT_ROUNDS, self.theorem, (*costs, bellman.discount, bellman.shape)
         )
-        steepest = plan.scaled(1, 0.0, bellman.scale)
+        steepest = schedule.scaled(1, 0.0, bellman.scale)
         if steepest < SMALLEST_STEP:
             raise InvalidOption(
-                f"step_size {plan.step(1):g} is nothing next to one over the largest cost; take a larger step_size"
+                f"step_size {schedule.step(1):g} is nothing next to one over the largest cost; take a larger step_size"
             )
-        if not largest_exponent(bellman, steepest * as_float(plan.rounds)) <= LARGEST_EXPONENT:
+        if not largest_exponent(bellman, steepest * as_float(schedule.rounds)) <= LARGEST_EXPONENT:
             raise InvalidOption(
-                f"step_size {plan.step(1):g} times {shown(plan.rounds)} rounds times the largest distance leaves the "
-                "range of numbers; take a smaller step_size"
+                f"step_size {schedule.step(1):g} times {shown(schedule.rounds)} rounds times the largest distance "
+                "leaves the range of numbers; take a smaller step_size"
             )
         average = Average.start(bellman) if self.output == "average" else None
         factored = Factored.start(bellman, self.initial)
@@ -125,7 +125,16 @@ class Alternating(Solver[Round]):
         guess = bellman.scaled_cost() if value is None else value
         entropy = sum(_largest_surprise(rows, self.initial) for rows in (bellman.source, bellman.target))
         first = Round(
-            guess, factored.witness(guess), math.inf, 0, plan, factored, (start, start), average, self.theorem, entropy
+            guess,
+            factored.witness(guess),
+            math.inf,
+            0,
+            schedule,
+            factored,
+            (start, start),
+            average,
+            self.theorem,
+            entropy,
         )
         return self.step(bellman, first)
 
@@ -133,7 +142,7 @@ class Alternating(Solver[Round]):
         k = iterate.k + 1
         by_source = k % 2 == 1
         before = iterate.expected[0 if by_source else 1]
-        state, step = iterate.factored, iterate.plan.scaled(k, float(np.ptp(before)), bellman.scale)
+        state, step = iterate.factored, iterate.schedule.scaled(k, float(np.ptp(before)), bellman.scale)
         if iterate.average is not None:  # of π_1, …, π_K
             iterate.average.add(state, rounded=self._averages_rounded())
         expected = self._expect(state, by_source, step, before)

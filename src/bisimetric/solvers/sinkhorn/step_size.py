@@ -91,7 +91,7 @@ SPI_THEOREM = Theorem(
 StepSize = float | str | Decaying | FromTheorem
 
 
-class Plan(NamedTuple):
+class Schedule(NamedTuple):
     """The step of round k, in the units of one over a cost, and how many rounds to run.
 
     With a `least_span`, in the units of the cost, steps are numbers to be divided by the span of the value instead.
@@ -120,13 +120,13 @@ def checked(step_size: object) -> None:
         )
 
 
-def plan(
+def schedule(
     step_size: StepSize,
     rounds: int | None,
     default_rounds: int,
     theorem: Theorem,
     problem: tuple[float, float, float, tuple[int, int]],
-) -> Plan:
+) -> Schedule:
     """What to do for a problem with this smallest and largest cost, discount and shape."""
     smallest, largest, discount, (n, m) = problem
     if isinstance(step_size, FromTheorem):
@@ -140,12 +140,12 @@ def plan(
             )
         total = max(1, math.ceil(needed))
         step = theorem.step(largest, discount, log, total)
-        return Plan(lambda _: step, total, constant=True)
+        return Schedule(lambda _: step, total, constant=True)
     total = default_rounds if rounds is None else rounds
     if step_size == "auto":
         least_span = max(largest - smallest, AUTO_LEAST_SPAN * largest) or largest  # which may underflow
-        return Plan(lambda k: AUTO_FIRST / k**AUTO_DECAY, total, least_span=least_span)
+        return Schedule(lambda k: AUTO_FIRST / k**AUTO_DECAY, total, least_span=least_span)
     if isinstance(step_size, Decaying):
-        return Plan(step_size, total)
+        return Schedule(step_size, total)
     constant = float(step_size)
-    return Plan(lambda _: constant, total, constant=True)
+    return Schedule(lambda _: constant, total, constant=True)
