@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import bisimetric as bm
 from benchmarks.instances import problem
 from benchmarks.tables import Row, Table
-from bisimetric.experiments._rounds import relative_error, truth, values
+from bisimetric.experiments.rounds import relative_error, truth, values
 
 DISCOUNT = 0.95
 INSTANCES = ("paper-40", "dense-20")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bisimetric import environments as env
-from bisimetric.environments._layout import read_map
-from bisimetric.environments._obstacles import MAP, SHUT_OFF, obstacle_map
+from bisimetric.environments.layout import read_map
+from bisimetric.environments.obstacles import MAP, SHUT_OFF, obstacle_map
 from bisimetric.errors import InvalidOption
 
 SEEDS = range(60)
@@ -55,7 +55,7 @@ def test_best_moves_and_slips():
 def test_a_symmetric_map_gives_a_symmetric_walk(monkeypatch):
     """Ties are split evenly, so mirroring the plain map at its diagonal maps the walk to itself."""
     drawn = MAP.strip().replace(" ", "").replace("...#..G", "S..#..G", 1)
-    monkeypatch.setattr("bisimetric.environments._obstacles.obstacle_map", lambda seed: drawn)
+    monkeypatch.setattr("bisimetric.environments.obstacles.obstacle_map", lambda seed: drawn)
     chain = env.four_rooms_obstacles(seed=0)
     cells = [tuple(map(int, name.strip("()").split(","))) for name in chain.names]
     mirrored = [cells.index((c, r)) for r, c in cells]

@@ -5,10 +5,10 @@ import pytest
 from sklearn.metrics import silhouette_score
 
 import bisimetric as bm
-from bisimetric.environments._layout import read_map
+from bisimetric.environments.layout import read_map
 from bisimetric.errors import InvalidOption
 from bisimetric.experiments import ALL, Workplace, heat_map
-from bisimetric.experiments.instances import STORE, WAYS, doors_to_reward, separation, thumbnail
+from bisimetric.experiments.instances import STORE, WAYS, doors_to_reward, map_image, separation
 from bisimetric.experiments.running_time import METHODS, OURS, TUNED, _tick_labels
 
 P1_P0 = 0.4355817651  # four-rooms p1 against p0 at their starts, γ = 0.95
@@ -175,9 +175,9 @@ def test_separation_by_hand():
     }  # fmt: skip
 
 
-def test_thumbnails():
-    """One colour a kind of cell."""
-    picture = thumbnail(["S.", "G#"])
+def test_map_images():
+    """Every kind of cell has its own colour."""
+    picture = map_image(["S.", "G#"])
     assert picture.shape == (2, 2, 3)
     assert picture[0, 1].tolist() == [255, 255, 255]
     assert len({tuple(colour) for row in picture for colour in row}) == 4

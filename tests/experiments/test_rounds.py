@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric.experiments._rounds import answer, iterates, relative_error, spaced, truth, values
-from bisimetric.experiments._settings import LADDERS, PAPER, climb
-from bisimetric.experiments._timing import BATCH, cpu_seconds, single_threaded
+from bisimetric.experiments.methods import LADDERS, PAPER, climb
+from bisimetric.experiments.rounds import answer, iterates, relative_error, spaced, truth, values
+from bisimetric.experiments.running_time import BATCH, cpu_seconds, single_threaded
 
 
 @pytest.fixture(scope="module")

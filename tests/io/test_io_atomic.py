@@ -11,7 +11,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric import errors
-from bisimetric.experiments._experiment import FORMAT, write_record
+from bisimetric.experiments.experiment import FORMAT, write_record
 from tests.io.io_samples import SUFFIXES, assert_same_chain, chains, solutions
 
 

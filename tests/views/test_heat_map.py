@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import bisimetric as bm
 from bisimetric.errors import InvalidChain, InvalidOption
-from bisimetric.views.cells import cells_of
+from bisimetric.views.heat_map import cells_of
 from tests.views.pictures import pixels, texts
 
 CORNER = """
@@ -127,5 +127,5 @@ def test_other_chains_are_refused(names):
     """No names, other names, one cell twice, or cells so far apart that the map would be all wall."""
     chain = bm.MarkovChain(np.eye(2), names=names)
     assert cells_of(names) is None
-    with pytest.raises(InvalidOption, match=r"no grid: expected different states named '\(row,column\)'"):
+    with pytest.raises(InvalidOption, match=r"not a grid: expected different states named '\(row,column\)'"):
         bm.plot.heat_map(chain, [0, 1])

@@ -1,8 +1,7 @@
-"""Points with given distances, and images beside them."""
+"""Points with given distances, their groups and names."""
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from types import SimpleNamespace
 
@@ -11,7 +10,6 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.errors import InvalidOption
-from bisimetric.views.thumbnails import Frame, places
 from tests.views.pictures import legend, pixels, texts
 
 
@@ -71,7 +69,7 @@ def test_all_points_together(count):
     """One point, or several at distance zero, are drawn as well."""
     embedding = bm.plot.embed(np.zeros((count, count)))
     assert (embedding.points.tolist(), embedding.stress) == ([[0, 0, 0]] * count, 0)
-    assert pixels(bm.plot.mds(np.zeros((count, count)), thumbnails=[np.zeros((2, 2, 3))] * count)).std() > 0
+    assert pixels(bm.plot.mds(np.zeros((count, count)))).std() > 0
 
 
 def test_more_dimensions_than_points():
@@ -88,11 +86,10 @@ def test_more_dimensions_than_points():
     assert distances_of(embedding.points) == pytest.approx(wanted, abs=1e-5)
 
 
-def test_any_iterable_of_thumbnails():
+def test_any_iterable_of_groups_and_names():
     """A generator is as good as a list."""
-    image = np.zeros((2, 2, 3))
-    figure = bm.plot.mds(distances_of(cloud(3, 2)), thumbnails=(image for _ in range(3)), groups=iter("aba"))
-    assert len(figure.axes[0].images) == 3
+    figure = bm.plot.mds(distances_of(cloud(3, 2)), names=(f"n{k}" for k in range(3)), groups=iter("aba"))
+    assert {"n0", "n1", "n2"} <= set(texts(figure))
     assert legend(figure.axes[0]) == ["a", "b"]
 
 
@@ -119,53 +116,6 @@ def test_groups_and_third_coordinate():
     assert len(colours) == 9
 
 
-def test_thumbnails_are_there_and_apart():
-    """Every image given is drawn, joined to its point; none hides another or a point, or leaves the axes."""
-    points = cloud(20, 3)
-    images = [np.full((7, 7, 3), k / 20) for k in range(20)]
-    images[4] = None
-    figure = bm.plot.mds(distances_of(points), thumbnails=images)
-    (axes,) = figure.axes
-    drawn = {image.get_gid(): image for image in axes.images}
-    assert set(drawn) == {f"thumbnail-{k}" for k in range(20) if k != 4}
-    assert drawn["thumbnail-7"].get_array()[0, 0].tolist() == pytest.approx([7 / 20] * 3, abs=1e-9)
-    boxes = np.array([image.get_extent() for image in axes.images])  # left, right, bottom, top
-    for k, (left, right, bottom, top) in enumerate(boxes):
-        others = np.delete(boxes, k, axis=0)
-        overlap = (others[:, 0] < right) & (left < others[:, 1]) & (others[:, 2] < top) & (bottom < others[:, 3])
-        assert not overlap.any()
-        x, y = axes.collections[0].get_offsets().T
-        assert not ((left < x) & (x < right) & (bottom < y) & (y < top)).any()
-        assert axes.get_xlim()[0] <= left < right <= axes.get_xlim()[1]
-        assert axes.get_ylim()[0] <= bottom < top <= axes.get_ylim()[1]
-    assert pixels(figure).std() > 0
-
-
-def test_a_lone_image_is_beside_its_point():
-    """Where there is room, the line is hardly longer than the image."""
-    middles, width = places(np.zeros((1, 2)), np.array([0]), 1.0, Frame(-1.0, 1.0, -1.0, 1.0))
-    assert 0 < np.abs(middles[0]).max() < 1.5 * width
-
-
-def test_many_images_shrink():
-    """Twenty points in one place of a low frame still get a place each, for smaller images."""
-    middles, width = places(np.zeros((20, 2)), np.arange(20), 1.0, Frame(-1.0, 1.0, -0.1, 0.1))
-    away = np.abs(middles[:, None, :] - middles).max(axis=2) + np.eye(20)
-    assert away.min() > width
-    assert 0 < width < 0.15
-
-
-def test_hundreds_of_images_take_seconds():
-    """The work is bounded; what it ends with still has every image clear of the others and of all points."""
-    points = cloud(200, 2)
-    began = time.process_time()
-    middles, width = places(points, np.arange(200), 1.0, Frame(-3.0, 3.0, -2.0, 2.0))
-    assert time.process_time() - began < 5
-    away = np.abs(middles[:, None, :] - middles).max(axis=2) + 6 * np.eye(200)
-    assert away.min() > width
-    assert np.abs(middles[:, None, :] - points).max(axis=2).min() > width / 2
-
-
 @pytest.mark.parametrize(
     ("distances", "options", "words"),
     [
@@ -177,11 +127,6 @@ def test_hundreds_of_images_take_seconds():
         ([[0, 1], [1, 0]], {"groups": ["a"]}, "groups has 1 entries"),
         ([[0, 1], [1, 0]], {"groups": 5}, "groups is a int, expected a list with a label per point"),
         ([[0, 1], [1, 0]], {"groups": {"a", "b"}}, "groups is a set"),
-        ([[0, 1], [1, 0]], {"thumbnails": [None]}, "thumbnails has 1 entries"),
-        ([[0, 1], [1, 0]], {"thumbnails": 5}, "thumbnails is a int, expected a list with an image or None per point"),
-        ([[0, 1], [1, 0]], {"thumbnails": {0: None, 1: None}}, "thumbnails is a dict"),
-        ([[0, 1], [1, 0]], {"thumbnails": [None, np.zeros((2, 2))]}, r"thumbnails\[1\] has shape \(2, 2\)"),
-        ([[0, 1], [1, 0]], {"thumbnails": [None, np.full((2, 2, 3), 2.0)]}, "out of range"),
         (np.zeros((11, 11)), {"groups": range(11)}, "at most 10"),
     ],
 )
@@ -217,6 +162,12 @@ def test_names_stand_beside_points_and_do_not_hide_one_another():
     assert not boxes[0].overlaps(boxes[1])
     with pytest.raises(InvalidOption, match="names has 2 entries"):
         bm.plot.mds(matrix, names=["a", "b"])
+
+
+def test_points_without_a_name():
+    """None and an empty name leave a point without a text."""
+    (drawn,) = bm.plot.mds(distances_of(cloud(4, 2)), names=["a", None, "", "d"]).axes
+    assert [text.get_text() for text in drawn.texts] == ["a", "d"]
 
 
 def test_a_flat_third_coordinate_has_one_colour():

@@ -36,7 +36,7 @@ from bisimetric.solving.loop import solve
 from bisimetric.solving.solution import Solution, Status
 from bisimetric.views.distances import distances as draw_distances
 from bisimetric.views.explanation import Explanation
-from bisimetric.views.saving import save as save_figure
+from bisimetric.views.figures import save as save_figure
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from bisimetric.errors import InvalidOption
 from bisimetric.io import SUFFIXES
-from bisimetric.views.look import require_matplotlib
-from bisimetric.views.saving import PICTURES
+from bisimetric.views.figures import PICTURES, require_matplotlib
 
 
 def check_output(path: str | None, option: str, suffixes: tuple[str, ...] = SUFFIXES) -> None:

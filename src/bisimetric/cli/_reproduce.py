@@ -20,7 +20,7 @@ from bisimetric.cli._verdict import ExitCode
 from bisimetric.errors import BisimetricError, InvalidOption, MissingExtra
 from bisimetric.experiments import ALL, Experiment, Record, Table, Workplace, read_record, write_record
 from bisimetric.io._files import check_destination, described
-from bisimetric.views.look import require_matplotlib
+from bisimetric.views.figures import require_matplotlib
 
 EVERY = "all"
 FOLDER, QUICK_FOLDER = "reproduction", "reproduction-quick"

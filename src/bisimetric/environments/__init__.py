@@ -1,21 +1,21 @@
 """Ready-made models: walks on grids and random chains, by function or by name, and a decision process."""
 
-from bisimetric.environments._four_rooms import classic_four_rooms as classic_four_rooms
-from bisimetric.environments._four_rooms import four_rooms as four_rooms
-from bisimetric.environments._four_rooms import four_rooms_mdp as four_rooms_mdp
-from bisimetric.environments._four_rooms import matching_four_rooms as matching_four_rooms
-from bisimetric.environments._four_rooms import small_four_rooms as small_four_rooms
-from bisimetric.environments._grid import grid as grid
-from bisimetric.environments._grid import grid_3x3 as grid_3x3
-from bisimetric.environments._grid import open_grid as open_grid
-from bisimetric.environments._obstacles import four_rooms_obstacles as four_rooms_obstacles
-from bisimetric.environments._random import random_chain as random_chain
-from bisimetric.environments._random import random_cost as random_cost
-from bisimetric.environments._random import random_sparse_chain as random_sparse_chain
-from bisimetric.environments._registry import Entry as Entry
-from bisimetric.environments._registry import by_name as by_name
-from bisimetric.environments._registry import catalogue as catalogue
-from bisimetric.environments._registry import is_name as is_name
+from bisimetric.environments.grids import grid as grid
+from bisimetric.environments.grids import grid_3x3 as grid_3x3
+from bisimetric.environments.grids import open_grid as open_grid
+from bisimetric.environments.obstacles import four_rooms_obstacles as four_rooms_obstacles
+from bisimetric.environments.random_chains import random_chain as random_chain
+from bisimetric.environments.random_chains import random_cost as random_cost
+from bisimetric.environments.random_chains import random_sparse_chain as random_sparse_chain
+from bisimetric.environments.registry import Entry as Entry
+from bisimetric.environments.registry import by_name as by_name
+from bisimetric.environments.registry import catalogue as catalogue
+from bisimetric.environments.registry import is_name as is_name
+from bisimetric.environments.rooms import classic_four_rooms as classic_four_rooms
+from bisimetric.environments.rooms import four_rooms as four_rooms
+from bisimetric.environments.rooms import four_rooms_mdp as four_rooms_mdp
+from bisimetric.environments.rooms import matching_four_rooms as matching_four_rooms
+from bisimetric.environments.rooms import small_four_rooms as small_four_rooms
 
 __all__ = [
     "Entry",

@@ -1,11 +1,11 @@
 """The step size η: constant, or decaying like 1/√k?
 
-Two 4-rooms chains with 20 states, m = 1. Shown is the error after k rounds of the value of the rounded couplings,
+Two 4-rooms chains with 20 states, m = 1. The picture shows the error of the rounded couplings π after k rounds,
 
-    max(V^π - V*) / max V*         over all pairs of states (the picture), and at the starts (the record)
+    max(V^π - V*) / max V*         over all pairs of states; the record also has the error at the starts
 
-for constant η, for 10/√k, and for the step that is this package's default. The paper's message: a large constant η is
-fast at first and then stalls, a small one is slow, a decaying one is best.
+for constant η, for 10/√k, and for this package's default. The paper's message: a large constant η is fast at first
+and then stalls, a small one is slow, a decaying one is best.
 
 Paper: Figure 3, whose error is against a long run with a small η; ours is against the exact value.
 """
@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bisimetric.environments import small_four_rooms
-from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
-from bisimetric.experiments._rounds import TRUTH, relative_error, spaced, values
+from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
+from bisimetric.experiments.rounds import TRUTH, relative_error, spaced, values
 from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
 from bisimetric.solvers.sinkhorn.step_size import Decaying, StepSize
 from bisimetric.solving.loop import solve
 
 if TYPE_CHECKING:
-    from bisimetric.experiments._experiment import Figure
+    from bisimetric.experiments.experiment import Figure
 
 NAME = "eta"
 METHODS = {"SVI": SinkhornValueIteration, "SPI": SinkhornPolicyIteration}
@@ -37,7 +37,7 @@ SIZE = (9.6, 3.9)  # inches
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Settings; `looks` is the number of points on a curve in each factor of ten of k."""
+    """Settings; `looks` is the number of points on a curve per factor of ten of k."""
 
     discount: float = 0.95
     constant: tuple[float, ...] = (0.1, 1.0, 10.0)
@@ -59,7 +59,7 @@ QUICK = Config(rounds=2_000, looks=5)
 
 
 def run(config: Config, workplace: Workplace) -> Result:
-    """Errors of every method and step size."""
+    """The errors of every method and step size, by round."""
     problem = Problem(small_four_rooms("a"), small_four_rooms("b"), discount=config.discount)
     workplace.say("the exact distance")
     exact = solve(problem, tol=TRUTH)
@@ -91,9 +91,9 @@ def _at_starts(problem: Problem, value: Any) -> float:
 
 
 def draw(record: Record) -> Mapping[str, Figure]:
-    """One panel a method, one curve a step size."""
+    """One panel per method, one curve per step size."""
     from bisimetric import plot
-    from bisimetric.views.look import new_figure
+    from bisimetric.views.figures import new_figure
 
     result, config = record["result"], record["config"]
     figure = new_figure(SIZE)
@@ -104,13 +104,13 @@ def draw(record: Record) -> Mapping[str, Figure]:
             curves, xlabel="rounds k", ylabel="largest error / largest distance",
             title=f"{method}, m = {config['inner_steps']}, γ = {config['discount']:g}", log=(True, True), axes=axes,
         )  # fmt: skip
-    panels[0].get_legend().remove()  # one for both
+    panels[0].get_legend().remove()  # the other panel's legend serves both
     panels[1].set_ylabel("")
     return {NAME: figure}
 
 
 def tables(record: Record) -> Sequence[Table]:
-    """Errors on the way and at the end."""
+    """Errors after about 100 and 1000 rounds and at the end."""
     result = record["result"]
     rounds = result["rounds"]
     ends = [int(np.argmin(np.abs(np.log(np.divide(rounds, wish))))) for wish in (100, 1000, rounds[-1])]

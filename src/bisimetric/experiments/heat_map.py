@@ -1,9 +1,9 @@
 """The heat map: from the start of a small room to every cell of four rooms.
 
-The first chain is a 3×3 grid with +1 in one corner, the second has four rooms, each that grid turned.
-Shown is the distance from the start of the first to each cell of the second, as if that were the start. The paper's
-message: the picture has the symmetries of the rooms. Here they are numbers: how far the values at a cell and at its
-images under the quarter turns are apart.
+The first chain is a 3×3 grid with +1 in one corner, the second has four rooms, each of them that grid rotated. The
+picture shows the distance from the start of the first to each cell of the second, as if that cell were the start. The
+paper's message: the picture has the symmetries of the rooms. Here symmetry is a number: the largest difference between
+the values at a cell and at its images under quarter turns.
 
 Paper: Figure 2; its γ is not known, ours is 0.95.
 """
@@ -18,17 +18,17 @@ import numpy as np
 
 from bisimetric.environments import grid_3x3, matching_four_rooms
 from bisimetric.errors import InvalidOption
-from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
-from bisimetric.experiments._rounds import TRUTH
+from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
+from bisimetric.experiments.rounds import TRUTH
 from bisimetric.models.chain import MarkovChain
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.loop import solve
 
 if TYPE_CHECKING:
-    from bisimetric.experiments._experiment import Figure
+    from bisimetric.experiments.experiment import Figure
 
 NAME = "heat-map"
-SYMMETRIC = 1e-9  # values at a cell and its images may differ by this much, relative to the largest
+SYMMETRIC = 1e-9  # largest difference between a cell and its images that counts as equal, relative to the largest value
 CHOSEN = ("(0,0)", "(1,1)", "(2,0)", "(1,3)")  # start, centre and goal of the upper left room, and a door
 
 
@@ -61,7 +61,7 @@ def run(config: Config, workplace: Workplace) -> Result:
 
 
 def _described(chain: MarkovChain) -> dict[str, Any]:
-    """What a picture of the map needs."""
+    """The parts of a chain that a picture of its map needs."""
     assert chain.reward is not None
     assert chain.start is not None
     return {
@@ -80,8 +80,8 @@ def _asymmetry(chain: MarkovChain, values: Any, turns: int) -> float:
         image = [(column, last - row) for row, column in image]
     if set(image) != set(cells):
         raise InvalidOption("the map is not its own image under quarter turns; take a map that is")
-    turned = values[[cells.index(cell) for cell in image]]
-    return float(np.abs(turned - values).max() / values.max())
+    rotated = values[[cells.index(cell) for cell in image]]
+    return float(np.abs(rotated - values).max() / values.max())
 
 
 def _cell(name: str) -> tuple[int, int]:
@@ -100,7 +100,7 @@ def draw(record: Record) -> Mapping[str, Figure]:
 
 
 def _as_chain(described: Mapping[str, Any]) -> MarkovChain:
-    """A chain with those cells; a picture needs no moves."""
+    """A chain with these cells, for a picture; its transitions do not matter."""
     return MarkovChain(np.eye(len(described["names"])), **described)
 
 

@@ -1,19 +1,19 @@
 """35 instances of four rooms: does the distance tell how a reward is reached?
 
-Each instance has its own obstacles and start, the same rewards, and is walked by its optimal policy. All pairs of them
-are compared, exactly, and placed in three dimensions by multidimensional scaling (MDS). The paper's message: clusters
-appear, by how the nearest reward is reached from the start: in the same room, through one door or two, or not at all.
-Here that class is computed from the map, as the number of doors on a shortest way, and numbers say how well the
-distance separates the classes:
+The instances have the same rewards but different obstacles and starts, and follow their optimal policies. The exact
+distances between all pairs are computed and placed in three dimensions by multidimensional scaling (MDS). The paper's
+message: clusters appear, by how the nearest reward is reached from the start: in the same room, through one door or
+two, or not at all. Here this class is computed from the map, as the number of doors on a shortest way, and numbers say
+how well the distance separates the classes:
 
     within, between    mean distance inside a class and between classes
-    silhouette         mean over instances of (b - a)/max(a, b), a being the mean distance to the others of its class
-                       and b that to the nearest other class (Rousseeuw 1987): 1 is perfect, 0 is none
-    accuracy           how often the nearest other instance is of the same class
+    silhouette         mean over instances of (b - a)/max(a, b), where a is the mean distance to the others of the
+                       class and b that to the nearest other class (Rousseeuw 1987): 1 is perfect, 0 no separation
+    accuracy           share of instances whose nearest other instance is of the same class
 
-How the paper's instances were made is not known. Ours are the first seeds of `four-rooms-obstacles` that fill a number
-for each class; instances behind three doors, which are rare, are passed over. Every finished pair is kept in the folder
-`instances-store`, from which an interrupted run goes on.
+How the paper's instances were made is not known. Ours are the first seeds of `four-rooms-obstacles` that give the
+wanted number for each class; instances with three doors, which are rare, are left out. Finished pairs are kept in the
+folder `instances-store`, so that an interrupted run can continue.
 
 Paper: Figure 5; its γ is not known, ours is 0.95.
 """
@@ -31,21 +31,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bisimetric.environments import four_rooms_obstacles
-from bisimetric.environments._layout import DOOR, GOAL, START, WALL, Layout, read_map
-from bisimetric.environments._obstacles import obstacle_map
-from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
+from bisimetric.environments.layout import DOOR, GOAL, START, WALL, Layout, read_map
+from bisimetric.environments.obstacles import obstacle_map
+from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
 from bisimetric.many.pairwise import PairDone, pairwise
 from bisimetric.models.rows import Floats
 from bisimetric.views.embedding import Embedding, embed
 
 if TYPE_CHECKING:
-    from bisimetric.experiments._experiment import Figure
+    from bisimetric.experiments.experiment import Figure
 
 NAME = "instances"
 STORE = "instances-store"
 WAYS = {0: "same room", 1: "one door", 2: "two doors", None: "unreachable"}  # by doors to the nearest reward
+ORDER = tuple(WAYS.values())
 TOL = 1e-10  # relative gap of a distance
-SHOWN = 3  # instances of a class drawn beside their points
+SHOWN = 3  # instances of each class whose maps are drawn
+SIZE, POINTS_WIDTH = (12.0, 5.6), 6.5  # inches; width of the embedding in maps
 WHITE = (255, 255, 255)
 COLOURS = {WALL: (154, 154, 154), DOOR: (230, 159, 0), GOAL: (0, 158, 115), START: (0, 114, 178)}  # Okabe & Ito 2008
 
@@ -88,8 +90,8 @@ def run(config: Config, workplace: Workplace) -> Result:
 
 
 def _instances(wanted: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Seed, map and class of the first seeds that fill the numbers wanted."""
-    missing = Counter(dict(zip(WAYS.values(), wanted, strict=True)))
+    """Seed, map and class of the first seeds that give the wanted numbers."""
+    missing = Counter(dict(zip(ORDER, wanted, strict=True)))
     for seed in count():
         if not missing.total():
             return
@@ -101,7 +103,7 @@ def _instances(wanted: Sequence[int]) -> Iterator[dict[str, Any]]:
 
 
 def doors_to_reward(layout: Layout) -> int | None:
-    """Doors on the shortest way from the start to a reward, of several such ways the fewest; None without a way."""
+    """The fewest doors on a shortest way from the start to a reward; None if no reward can be reached."""
     beside = layout.neighbours()  # [4, n]
     assert layout.start is not None
     queue = [(0, 0, layout.start)]  # steps, doors, state
@@ -119,7 +121,7 @@ def doors_to_reward(layout: Layout) -> int | None:
 
 
 def separation(distances: Floats, groups: Sequence[str]) -> dict[str, Any]:
-    """How well distances separate groups of at least two; see above."""
+    """How well distances separate groups of at least two instances; the module docstring explains the numbers."""
     labels = np.array(groups)
     same = labels[:, None] == labels
     apart = ~np.eye(len(labels), dtype=np.bool_)
@@ -150,37 +152,47 @@ def separation(distances: Floats, groups: Sequence[str]) -> dict[str, Any]:
 
 
 def _mean_to(distances: Floats, members: Any) -> Floats:
-    """[N], mean distance of each to the members, itself left out."""
+    """The mean distance of each instance to the members other than itself, [N]."""
     others = members.sum() - members
     mean: Floats = distances[:, members].sum(axis=1) / np.maximum(others, 1)
     return mean
 
 
 def draw(record: Record) -> Mapping[str, Figure]:
-    """The embedding, with some maps beside their points."""
+    """The embedding with some points named, and beside it the maps of those points, one row per class."""
     from bisimetric import plot
+    from bisimetric.views.figures import new_figure
 
     result, config = record["result"], record["config"]
-    ways = [instance["way"] for instance in result["instances"]]
-    # Points are drawn in the order of the classes, so that the legend is in that order, too.
-    order = sorted(range(len(ways)), key=lambda k: list(WAYS.values()).index(ways[k]))
+    instances = result["instances"]
+    # Points are drawn in the order of the classes, so that the legend is in that order too.
+    order = sorted(range(len(instances)), key=lambda k: ORDER.index(instances[k]["way"]))
     distances = np.array(result["distances"])[np.ix_(order, order)]
     embedding = Embedding(np.array(result["mds"]["points"])[order], result["mds"]["stress"])
-    ways = [ways[k] for k in order]
-    shown = {k for way in set(ways) for k in _typical(distances, ways, way)}
-    pictures = [thumbnail(result["instances"][place]["map"]) if k in shown else None for k, place in enumerate(order)]
-    figure = plot.mds(
+    ways = [instances[k]["way"] for k in order]
+    figure = new_figure(SIZE)
+    panels = figure.add_gridspec(len(ORDER), 1 + SHOWN, width_ratios=[POINTS_WIDTH] + [1] * SHOWN)
+    names: dict[int, str] = {}  # by place in `order`
+    for row, (letter, way) in enumerate(zip("ABCD", ORDER, strict=True)):
+        for column, place in enumerate(_typical(distances, ways, way)):
+            names[place] = f"{letter}{column + 1}"
+            axes = figure.add_subplot(panels[row, 1 + column])
+            axes.imshow(map_image(instances[order[place]]["map"]), interpolation="nearest")
+            axes.set(xticks=[], yticks=[])
+            axes.set_title(names[place] + (f": {way}" if column == 0 else ""), loc="left", fontsize="small")
+    plot.mds(
         embedding,
         groups=ways,
-        thumbnails=pictures,
+        names=[names.get(place) for place in range(len(order))],
         title=f"{len(ways)} instances of 4-rooms, by how the nearest reward is reached, γ = {config['discount']:g}\n"
         "in the maps: start blue, rewards green, doors orange",
+        axes=figure.add_subplot(panels[:, 0]),
     )
     return {NAME: figure}
 
 
 def _typical(distances: Floats, ways: Sequence[str], way: str) -> list[int]:
-    """Some of a class: the one in its middle, and those that are farthest from the ones taken already."""
+    """Some instances of a class: the one in its middle, then those farthest from the ones already taken."""
     members = [k for k, found in enumerate(ways) if found == way]
     taken = [min(members, key=lambda k: float(distances[k, members].sum()))]
     while len(taken) < min(SHOWN, len(members)):
@@ -188,8 +200,8 @@ def _typical(distances: Floats, ways: Sequence[str], way: str) -> list[int]:
     return taken
 
 
-def thumbnail(lines: Sequence[str]) -> Any:
-    """A small picture [h, w, 3] of a map: walls grey, doors orange, rewards green, start blue."""
+def map_image(lines: Sequence[str]) -> Any:
+    """A map as an image [rows, columns, 3]: walls grey, doors orange, rewards green, the start blue."""
     return np.array([[COLOURS.get(mark, WHITE) for mark in line] for line in lines], dtype=np.uint8)
 
 
@@ -206,7 +218,7 @@ def tables(record: Record) -> Sequence[Table]:
         ]
         for way, part in found["by_class"].items()
     ]
-    body.sort(key=lambda row: list(WAYS.values()).index(row[0]))
+    body.sort(key=lambda row: ORDER.index(row[0]))
     notes = (
         f"Mean distance within classes {found['within']:.3f}, between {found['between']:.3f}; "
         f"silhouette {found['silhouette']:.2f}; stress of the MDS {record['result']['mds']['stress']:.3f}.",

@@ -1,8 +1,8 @@
 """The role of m: does it matter how often the Bellman–Sinkhorn operator is applied in a round?
 
-The 4-rooms p1 against p0 with η = 1. Shown is the distance between the starts that the rounded couplings give after k
-rounds, for several m, by SVI and by SPI, with the exact distance as a line. The paper's message: the curves hardly
-depend on m, and m = 1 is competitive.
+The 4-rooms p1 against p0 with η = 1. The picture shows the distance between the starts under the rounded couplings
+after k rounds, for several m, by SVI and by SPI, and the exact distance as a line. The paper's message: the curves
+hardly depend on m, and m = 1 is competitive.
 
 Paper: Figure 1. It has no exact distance to compare with.
 """
@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bisimetric.environments import four_rooms
-from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
-from bisimetric.experiments._rounds import TRUTH, spaced, values
+from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
+from bisimetric.experiments.rounds import TRUTH, spaced, values
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
 from bisimetric.solving.loop import solve
 
 if TYPE_CHECKING:
-    from bisimetric.experiments._experiment import Figure
+    from bisimetric.experiments.experiment import Figure
 
 NAME = "role-of-m"
 METHODS = {"SVI": SinkhornValueIteration, "SPI": SinkhornPolicyIteration}
@@ -33,7 +33,7 @@ SIZE = (9.6, 3.8)  # inches
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Settings; `looks` is the number of points on a curve in each factor of ten of k."""
+    """Settings; `looks` is the number of points on a curve per factor of ten of k."""
 
     source: str = "p1"
     target: str = "p0"
@@ -49,7 +49,7 @@ QUICK = Config(rounds=250, inner_steps=(1, 2, 5), compared_at=(10, 50, 100, 250)
 
 
 def run(config: Config, workplace: Workplace) -> Result:
-    """The exact distance, a curve for each method and m, and how far the curves are apart."""
+    """The exact distance, a curve per method and m, and how far the curves are apart."""
     problem = Problem(four_rooms(config.source), four_rooms(config.target), discount=config.discount)
     workplace.say("the exact distance")
     exact = solve(problem, tol=TRUTH)
@@ -85,7 +85,7 @@ def _curve(
 def _spread(
     curves: Mapping[str, Sequence[float]], method: str, config: Config, place: int, exact: float
 ) -> dict[str, Any]:
-    """How far the curves of a method are apart after so many rounds, relative to the exact distance."""
+    """How far the curves of a method are apart at one of the rounds, relative to the exact distance."""
     found = [curves[f"{method} {m}"][place] for m in config.inner_steps]
     return {
         "relative": (max(found) - min(found)) / exact,
@@ -95,9 +95,9 @@ def _spread(
 
 
 def draw(record: Record) -> Mapping[str, Figure]:
-    """One panel a method, one curve an m."""
+    """One panel per method, one curve per m."""
     from bisimetric import plot
-    from bisimetric.views.look import new_figure
+    from bisimetric.views.figures import new_figure
 
     result, config = record["result"], record["config"]
     figure = new_figure(SIZE)
@@ -109,7 +109,7 @@ def draw(record: Record) -> Mapping[str, Figure]:
             curves, exact=result["exact"], xlabel="rounds k", ylabel="estimated distance", title=title,
             log=(True, False), axes=axes,
         )  # fmt: skip
-    panels[0].get_legend().remove()  # one for both
+    panels[0].get_legend().remove()  # the other panel's legend serves both
     panels[1].set_ylabel("")
     return {NAME: figure}
 

@@ -1,15 +1,19 @@
-"""Running time against the number of states, for several γ.
+"""Running time by number of states, for several γ.
 
 Random dense chains as the authors ran them (rows uniform(0,1) normalised, cost uniform(0,1)). Two pictures:
 
-    running-time         every method with the paper's settings: its CPU seconds, and the error that it ends at
+    running-time         every method with the paper's settings: its CPU seconds, and the error that it ends with
     running-time-tuned   CPU seconds to an error of 5 % and of 1 %, with settings chosen for each problem
 
-Errors are max(V^π - V*)/max V* of the couplings π that a method ends with, rounded; ours is the certified
-relative gap, which bounds it. What is timed is a method's own rounds and one evaluation of its couplings; the looks by
-which `solve` certifies approximate solvers on the way are left out, and so is the search for settings. Ours is `solve`
-to a certified relative gap of 1e-6, certificate included. All on one thread, kernels compiled before. The baselines
-stop before their rounds are over when their value does not change any more.
+The error of a method is max(V^π - V*)/max V* of its final couplings π, rounded; that of ours is the certified relative
+gap, which bounds it. The time of a method is that of its own rounds and one evaluation of its couplings. The checks by
+which `solve` certifies approximate solvers on the way do not count, nor does the search for settings. Ours is `solve`
+to a certified relative gap of 1e-6, certificate included. Everything runs on one thread with compiled kernels. The
+baselines stop early when their value does not change any more.
+
+A short call is repeated, because the clock of a process may tick in milliseconds. Threads of the linear-algebra library
+count as CPU time of the process while they wait, so they are switched off where `threadpoolctl` is installed
+(scikit-learn brings it).
 
 Paper: Figure 4, by wall-clock time, settings tuned by hand. Its message: SVI and SPI are up to ten times faster than
 dWL and EntropicOTC, most of all for γ near 1.
@@ -17,47 +21,53 @@ dWL and EntropicOTC, most of all for γ near 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from bisimetric._support.blocks import one_thread
 from bisimetric.environments import random_chain, random_cost
-from bisimetric.experiments._experiment import Experiment, Record, Result, Table, Workplace
-from bisimetric.experiments._rounds import answer, relative_error, truth
-from bisimetric.experiments._settings import LADDERS, METHODS, OURS, PAPER, Rung, climb, options
-from bisimetric.experiments._timing import cpu_seconds, single_threaded
+from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
+from bisimetric.experiments.methods import LADDERS, METHODS, OURS, PAPER, Rung, climb, options
+from bisimetric.experiments.rounds import answer, relative_error, truth
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.loop import solve
 
 if TYPE_CHECKING:
-    from bisimetric.experiments._experiment import Figure
+    from bisimetric.experiments.experiment import Figure
 
 NAME, TUNED = "running-time", "running-time-tuned"
 PANEL = (2.75, 2.9)  # inches
-CLOSEST = 1.4  # ratio of two sizes that are both written below a panel
-FINEST = 1e-6  # errors below are drawn as this
+CLOSEST = 1.4  # smallest ratio of two sizes that are both written below a panel
+FINEST = 1e-6  # smaller errors are drawn as this
+BATCH = 0.05  # CPU seconds that a measurement takes at least
+GROWTH = 4  # factor on the number of calls when they took less
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Settings; those of the methods are in `_settings`."""
+    """Settings; those of the methods are in `methods.py`."""
 
     sizes: tuple[int, ...] = (2, 3, 5, 10, 15, 20, 25)
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     discounts: tuple[float, ...] = (0.5, 0.75, 0.9, 0.95, 0.99)
     targets: tuple[float, ...] = (0.05, 0.01)
-    certified: float = 1e-6  # relative gap of ours
+    certified: float = 1e-6  # relative gap of our method
 
 
 QUICK = Config(sizes=(2, 5, 10), seeds=(0, 1), discounts=(0.75, 0.95))
-WARM_UP = (3, 12)  # states: below and above where matrix products pay
+WARM_UP = (3, 12)  # states: small and large problems use different kernels
 
 
 def run(config: Config, workplace: Workplace) -> Result:
-    """A row for each size, seed and discount."""
+    """One row per size, seed and discount."""
     with single_threaded():
         workplace.say("compiling")
         for n in WARM_UP:
@@ -85,6 +95,32 @@ def _warm_up(problem: Problem) -> None:
         climb(problem, LADDERS[method], exact, [0.2])
 
 
+def cpu_seconds(work: Callable[[], T]) -> tuple[T, float]:
+    """The result of a call and its CPU seconds: the mean over as many calls as take BATCH seconds together."""
+    calls = 1
+    while True:
+        began = time.process_time()
+        for _ in range(calls):
+            result = work()
+        spent = time.process_time() - began
+        if spent >= BATCH:
+            return result, spent / calls
+        calls *= GROWTH
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Inside, this package and the linear-algebra library use one thread."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        limits = nullcontext()
+    else:
+        limits = threadpool_limits(1)
+    with limits, one_thread():
+        yield
+
+
 def _measured(problem: Problem, config: Config) -> dict[str, Any]:
     """Seconds and errors of all methods on one problem."""
     exact = truth(problem)
@@ -101,7 +137,7 @@ def _measured(problem: Problem, config: Config) -> dict[str, Any]:
 
 
 def _timed(problem: Problem, solver: Any, exact: Floats) -> dict[str, float | None]:
-    """Seconds and error, and the error of the value that an entropic method itself takes for the distance."""
+    """Seconds and error, and the error of the value that an entropic method itself reports."""
     found, seconds = cpu_seconds(lambda: answer(problem, solver))
     own = None if found.own is None else float(np.abs(found.own - exact).max() / exact.max())
     return {"seconds": seconds, "error": relative_error(found.value, exact), "own_error": own}
@@ -122,7 +158,7 @@ def _named(solver: Any) -> dict[str, Any]:
 
 
 def draw(record: Record) -> Mapping[str, Figure]:
-    """Both pictures, one column a γ."""
+    """Both pictures, one column per γ."""
     config = record["config"]
     paper = [
         ("CPU seconds", lambda row, method: row["paper"][method]["seconds"]),
@@ -136,7 +172,7 @@ def draw(record: Record) -> Mapping[str, Figure]:
 
 
 def _time_to(row: Mapping[str, Any], method: str, target: str) -> float:
-    """NaN where the error was not reached; ours always does."""
+    """CPU seconds to an error; NaN if the method does not reach it. Ours always does."""
     if method == OURS:
         return float(row["paper"][OURS]["seconds"])
     found = row["tuned"][method][target]
@@ -144,9 +180,9 @@ def _time_to(row: Mapping[str, Any], method: str, target: str) -> float:
 
 
 def _panels(record: Record, lines: Sequence[tuple[str, Any]]) -> Figure:
-    """One line of panels for each quantity, one column for each γ, with common axes."""
+    """One row of panels per quantity, one column per γ, with common axes."""
     from bisimetric import plot
-    from bisimetric.views.look import new_figure
+    from bisimetric.views.figures import new_figure
 
     config = record["config"]
     discounts = config["discounts"]
@@ -227,7 +263,7 @@ def summary(record: Record) -> dict[str, Any]:
 
 
 def _median_to(rows: Sequence[dict[str, Any]], method: str, target: str) -> float | None:
-    """What is not reached counts as longer than anything."""
+    """The median time to an error; an unreached error counts as infinite, and an infinite median is None."""
     times = [_time_to(row, method, target) for row in rows]
     median = float(np.median([np.inf if np.isnan(seconds) else seconds for seconds in times]))
     return median if np.isfinite(median) else None

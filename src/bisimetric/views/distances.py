@@ -1,7 +1,7 @@
 """What `solution.plot()` shows.
 
-Two grids with starts: both maps, and the distance from the source's start to every cell of the target. Any other two
-models: the matrix of distances, block by block where it has more entries than a picture shows.
+For two grids with starts: both maps, and the distance from the source's start to every cell of the target. For any
+other two models: the matrix of distances; a large one is averaged over blocks.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from bisimetric._support.options import check_kind
 from bisimetric.models.chain import MarkovChain, State
 from bisimetric.models.rows import Floats
 from bisimetric.solving.solution import Answer, Model
-from bisimetric.views.cells import GridCells, cells_of, checked_cells
-from bisimetric.views.heat_map import draw_marks, heat_map
-from bisimetric.views.look import (
+from bisimetric.views.figures import (
     GRID,
     LITERAL,
     WALL,
@@ -30,45 +28,74 @@ from bisimetric.views.look import (
     new_figure,
     set_texts,
 )
+from bisimetric.views.heat_map import GridCells, cells_of, checked_cells, draw_marks, heat_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MAPS_SIZE, MATRIX_WIDTH = (9.6, 3.7), 7.2  # inches
-NAMED = 40  # states on an axis at most that are named
+NAMED = 40  # an axis shows names up to this many states, numbers beyond
 LONGEST_TICK = 18  # characters
-RESOLUTION = 1000  # rows or columns of the matrix that are drawn; more are averaged in blocks
+RESOLUTION = 1000  # rows or columns of a matrix that are drawn; a larger matrix is averaged over blocks
 FREE, GAIN, LOSS = "white", "#FFDFA3", "#BFE1F6"  # cells by the sign of their reward: tints of orange and blue
-LINED = 30  # rows or columns at most whose cells are told apart by lines
-MARKED = 60  # rewards or starts at most that are written into a map
+LINED = 30  # maps of at most this many rows and columns have lines between cells
+MARKED = 60  # at most this many rewards or starts are written into a map
 
 
 def distances(solution: Answer, *, names: tuple[str, str] | None = None, axes: Axes | None = None) -> Figure:
-    """Draw the distances of a solution: over the cells of two grids with starts, as a matrix otherwise.
+    """Draw the distances of a solution: over the cells if both models are grids with starts, else as a matrix.
 
-    `names` are those of the two models. With `axes` given, only the heat map or the matrix is drawn, into those.
+    Two grids give three panels: both maps, and the distance from the source's start to every cell of the target.
+    `Solution.plot` calls this function.
+
+    Parameters
+    ----------
+    solution : Solution or MDPSolution
+        What `bisimetric.solve`, `distance` or `bisimulation_metric` returned.
+    names : (str, str), optional
+        The names of the two models, for titles and labels.
+    axes : matplotlib.axes.Axes, optional
+        Axes to draw the heat map or the matrix into, without the maps, instead of a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure that holds the axes.
+
+    Raises
+    ------
+    InvalidOption
+        If `solution` is not a solution.
+    MissingExtra
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)
+    >>> figure = bm.plot.distances(solution, names=("p1", "p0"))
     """
     check_kind(solution, "solution", Answer, "what bisimetric.solve or bisimetric.distance returns")
     source, target = solution.models
     cells = cells_of(source.names), cells_of(target.names)
     if cells[0] is None or cells[1] is None or source.start is None or target.start is None:
         return _matrix(solution, names, axes)
-    begins = source.start > 0.0
-    to_cells = source.start[begins] @ solution.value[begins]  # a law is coupled with a single state in one way only
+    starts = source.start > 0.0
+    to_cells = source.start[starts] @ solution.value[starts]  # a distribution and a single state have only one coupling
     if axes is not None:
-        return heat_map(target, to_cells, title=summary(solution).replace(", distance", "\ndistance"), axes=axes)
-    return on_grids(source, target, to_cells, summary(solution), names)
+        return heat_map(target, to_cells, title=_summary(solution).replace(", distance", "\ndistance"), axes=axes)
+    return on_grids(source, target, to_cells, _summary(solution), names)
 
 
 def on_grids(
     source: Model, target: Model, to_cells: Floats, title: str, names: tuple[str, str] | None = None
 ) -> Figure:
-    """Both maps, and the distance from the source's start to every cell of the target."""
+    """Draw both maps, and the distance from the source's start to every cell of the target."""
     figure = new_figure(MAPS_SIZE)
     left, middle, right = figure.subplots(1, 3)
-    draw_map(left, source, checked_cells(source.names), _titled("source", names, 0))
-    draw_map(middle, target, checked_cells(target.names), _titled("target", names, 1))
+    _draw_map(left, source, checked_cells(source.names), _titled("source", names, 0))
+    _draw_map(middle, target, checked_cells(target.names), _titled("target", names, 1))
     starts, _ = _marks(np.zeros(target.n_states), target.start)
     marks: dict[State, str] = {state: text for state, text in starts.items()}  # noqa: C416 - keys are invariant
     heat_map(target, to_cells, title="distance from the source's start", marks=marks, axes=right)
@@ -77,20 +104,20 @@ def on_grids(
     return figure
 
 
-def summary(solution: Answer) -> str:
+def _summary(solution: Answer) -> str:
     """Discount, certified gap and, if there are starts, the distance between them, in one line."""
-    facts = [f"γ = {solution.discounting}", f"certified gap {solution.gap:.1e}"]
+    parts = [f"γ = {solution.discounting}", f"certified gap {solution.gap:.1e}"]
     if all(model.start is not None for model in solution.models):
-        facts.append(f"distance between the starts {solution.distance:.6g}")
-    return ", ".join(facts)
+        parts.append(f"distance between the starts {solution.distance:.6g}")
+    return ", ".join(parts)
 
 
 def _titled(role: str, names: tuple[str, str] | None, k: int) -> str:
     return role if names is None else f"{role}: {names[k]}"
 
 
-def draw_map(axes: Axes, model: Model, cells: GridCells, title: str) -> None:
-    """The cells of a model, walls in grey, rewards by colour and number, the start as S."""
+def _draw_map(axes: Axes, model: Model, cells: GridCells, title: str) -> None:
+    """Draw the map of a model: walls in grey, rewards by colour and number, the start as S."""
     from matplotlib.colors import ListedColormap
 
     reward = model.reward if isinstance(model, MarkovChain) and model.reward is not None else np.zeros(len(cells.row))
@@ -108,7 +135,7 @@ def draw_map(axes: Axes, model: Model, cells: GridCells, title: str) -> None:
 
 
 def _marks(reward: Floats, start: Floats | None) -> tuple[dict[int, str], str]:
-    """The texts in the cells, none of a kind where there are too many to read, and a line that explains the map."""
+    """The texts in the cells, without starts or rewards if they are too many to read, and a line that explains them."""
     rewarded, starts = np.flatnonzero(reward), np.flatnonzero([] if start is None else start)
     marks: dict[int, str] = {}
     key = []
@@ -125,11 +152,11 @@ def _marks(reward: Floats, start: Floats | None) -> tuple[dict[int, str], str]:
 
 
 def _matrix(solution: Answer, names: tuple[str, str] | None, axes: Axes | None) -> Figure:
-    """The matrix of distances, means over blocks where it is large."""
+    """Draw the matrix of distances, averaged over blocks if it is large."""
     n, m = solution.value.shape
     step = max(1, -(-max(n, m) // RESOLUTION))
     shown, label = in_range(solution.value, "distance" if step == 1 else f"distance, mean over {step} × {step} pairs")
-    long = max(n, m) > 3 * min(n, m)  # then square cells would leave too thin a picture
+    long = max(n, m) > 3 * min(n, m)  # square cells would make the picture too thin
     drawn = axes_or_new(axes, (MATRIX_WIDTH, 1.3 + 4.6 * (1.0 if long else min(n / m, 1.2))))
     image = colour_image(drawn, block_means(shown, step), (-0.5, m - 0.5, n - 0.5, -0.5))
     drawn.set_aspect("auto" if long else "equal")
@@ -138,7 +165,7 @@ def _matrix(solution: Answer, names: tuple[str, str] | None, axes: Axes | None) 
     _name_ticks(drawn, target, source)
     set_texts(
         drawn,
-        title=summary(solution).replace(", distance", "\ndistance"),
+        title=_summary(solution).replace(", distance", "\ndistance"),
         xlabel=_titled("state of the target", names, 1),
         ylabel=_titled("state of the source", names, 0),
     )
@@ -146,7 +173,7 @@ def _matrix(solution: Answer, names: tuple[str, str] | None, axes: Axes | None) 
 
 
 def block_means(matrix: Floats, step: int) -> Floats:
-    """The means over blocks of step × step entries, without NaN; those at the far edges may be smaller."""
+    """The means over blocks of step × step entries, NaN left out; blocks at the far edges may be smaller."""
     if step == 1:
         return matrix
     rows, columns = (np.arange(0, size, step) for size in matrix.shape)
@@ -160,7 +187,7 @@ def block_means(matrix: Floats, step: int) -> Floats:
 
 
 def _name_ticks(axes: Axes, across: Model, down: Model) -> None:
-    """The states' names on both axes where they are few, their numbers otherwise."""
+    """Label both axes with the names of the states if they are few, else with their numbers."""
     from matplotlib.ticker import MaxNLocator
 
     for axis, model, rotation in ((axes.xaxis, across, 90), (axes.yaxis, down, 0)):

@@ -1,9 +1,9 @@
 """Points in few dimensions whose Euclidean distances are close to given ones.
 
-Metric multidimensional scaling minimises the sum over pairs of (|p - q| - d)². The iteration (SMACOF, scikit-learn's)
-only goes down, to a minimum that depends on where it starts; it starts from the classical solution, which is exact
-if there are such points, and from random points, and the best end is kept. Points are turned to their
-principal axes, so that the first coordinate spreads most, and the same distances always look the same way up.
+Metric multidimensional scaling (MDS) minimises the sum over pairs of (|p - q| - d)². The iteration (SMACOF, from
+scikit-learn) descends to a local minimum that depends on where it starts. It is run from the classical solution, which
+is exact if points with these distances exist, and from random points; the best result is kept. The points are rotated
+to their principal axes: the first coordinate spreads most, and the same distances always give the same picture.
 
 References: Kruskal 1964; de Leeuw 1977; Borg & Groenen 2005.
 """
@@ -22,10 +22,10 @@ from bisimetric.errors import InvalidOption, MissingExtra
 from bisimetric.models.rows import Floats, real_array
 
 RANDOM_STARTS = 4
-ROUNDS = 500
+ROUNDS = 500  # of one descent, at most
 MOST_DIMENSIONS = 10_000
-PROGRESS = 1e-8  # an iteration ends when a round gains less, relative to the distances squared
-SYMMETRIC = 1e-6  # by how much d and its transpose may differ, relative to the largest distance
+PROGRESS = 1e-8  # a descent ends when a round gains less, relative to the distances squared
+SYMMETRIC = 1e-6  # largest difference between d and its transpose, relative to the largest distance
 
 
 class HasValue(Protocol):
@@ -37,34 +37,68 @@ class HasValue(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embedding(Immutable):
-    """Points, and how far their distances are from those asked for."""
+    """Points, and how well their distances match the given ones.
 
-    points: Floats  # [N, d], centred, along their principal axes
-    stress: float  # Kruskal's stress-1: sqrt(Σ (|p - q| - d)² / Σ |p - q|²), 0 is perfect, 0.1 fair, 0.2 poor
+    Attributes
+    ----------
+    points : array [N, dimensions]
+        The points, centred and along their principal axes.
+    stress : float
+        Kruskal's stress-1, sqrt(Σ (|p - q| - d)² / Σ |p - q|²): 0 is perfect, 0.1 fair, 0.2 poor.
+    """
+
+    points: Floats
+    stress: float
 
 
 def embed(distances: npt.ArrayLike | HasValue, *, dimensions: int = 3, seed: int = 0) -> Embedding:
-    """Place points so that their distances are close to those of the matrix [N, N], by metric MDS.
+    """Place N points so that their Euclidean distances are close to the given ones (metric MDS).
 
-    Coordinates beyond the first N - 1 are zero.
+    Parameters
+    ----------
+    distances : array [N, N], or Distances or Solution
+        A symmetric matrix of distances; or what `bisimetric.pairwise` returns, or the solution of a chain with itself.
+    dimensions : int
+        The number of coordinates. Those beyond the first N - 1 are zero.
+    seed : int
+        The seed of the random starts; the same seed gives the same points.
+
+    Returns
+    -------
+    Embedding
+        The points [N, dimensions] and their stress.
+
+    Raises
+    ------
+    InvalidOption
+        If `distances` is not a symmetric matrix of finite numbers ≥ 0.
+    MissingExtra
+        If scikit-learn is missing.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> embedding = bm.plot.embed([[0, 3, 4], [3, 0, 5], [4, 5, 0]], dimensions=2)
+    >>> embedding.points.shape, round(embedding.stress, 6)
+    ((3, 2), 0.0)
     """
-    matrix = checked_distances(distances)
+    matrix = _checked_distances(distances)
     dimensions = whole(dimensions, "dimensions", at_least=1, at_most=MOST_DIMENSIONS)
     seed = whole(seed, "seed", at_least=0)
     points = np.zeros((len(matrix), dimensions))
     largest = matrix.max()
     if largest == 0.0:
         return Embedding(frozen(points), 0.0)
-    scaled = matrix / largest  # SMACOF has absolute constants
-    used = min(dimensions, len(matrix) - 1)  # N points lie in N - 1 dimensions however they are placed
+    scaled = matrix / largest  # because SMACOF has absolute constants
+    used = min(dimensions, len(matrix) - 1)  # N points always lie in N - 1 dimensions
     ends = [_descend(scaled, start) for start in (_classical(scaled, used), *_random(scaled, used, seed))]
     stresses = [_stress(scaled, end) for end in ends]
     best = int(np.argmin(stresses))
-    points[:, :used] = _upright(ends[best]) * largest
+    points[:, :used] = _on_principal_axes(ends[best]) * largest
     return Embedding(frozen(points), stresses[best])
 
 
-def checked_distances(distances: npt.ArrayLike | HasValue) -> Floats:
+def _checked_distances(distances: npt.ArrayLike | HasValue) -> Floats:
     """A symmetric matrix of finite distances with a zero diagonal."""
     given = getattr(distances, "value", distances)
     matrix = real_array(given, "distances", InvalidOption, ndim=2)
@@ -76,7 +110,7 @@ def checked_distances(distances: npt.ArrayLike | HasValue) -> Floats:
     off = np.abs(matrix - matrix.T).max()
     if off > SYMMETRIC * matrix.max():
         raise InvalidOption(
-            f"distances is not symmetric, the largest difference is {off:g}; give (d + d.T)/2 if that is meant"
+            f"distances is not symmetric, the largest difference is {off:g}; give (d + d.T)/2 to take the mean"
         )
     return 0.5 * matrix + 0.5 * matrix.T
 
@@ -115,8 +149,8 @@ def _stress(matrix: Floats, points: Floats) -> float:
     return float(np.sqrt(((reached - matrix) ** 2).sum() / (reached**2).sum()))
 
 
-def _upright(points: Floats) -> Floats:
-    """The points centred and turned to their principal axes, the farthest point of each axis on its positive side."""
+def _on_principal_axes(points: Floats) -> Floats:
+    """The points centred and rotated to their principal axes; the farthest point on each axis has a positive sign."""
     centred = points - points.mean(axis=0)
     turned = centred @ np.linalg.svd(centred, full_matrices=True)[2].T
     farthest = turned[np.abs(turned).argmax(axis=0), np.arange(turned.shape[1])]

@@ -1,8 +1,14 @@
-"""Values of states as colours over the cells of a grid."""
+"""Values of states as colours over the cells of a grid.
+
+A chain is a grid if its states are named "(row,column)", as those of `bisimetric.environments.grid` are. The map is the
+smallest rectangle around the cells; what is no state is a wall.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +20,7 @@ from bisimetric.models.chain import MarkovChain, State, state_index
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, real_array
 from bisimetric.solving.solution import Model
-from bisimetric.views.cells import GridCells, checked_cells
-from bisimetric.views.look import (
+from bisimetric.views.figures import (
     LITERAL,
     add_colour_bar,
     axes_or_new,
@@ -32,11 +37,62 @@ if TYPE_CHECKING:
 
 SIZE = (5.0, 4.2)  # inches
 LARGEST_TEXT, SMALLEST_TEXT = 11.0, 4.5  # points; a mark that would be smaller becomes a dot
-FEW, READABLE = 12, 7.0  # so few marks may be larger than their cells, and so large
+FEW, READABLE = 12, 7.0  # up to FEW marks are at least READABLE points high, even if they are larger than their cells
 POINTS = 72.0  # per inch
 LONGEST_MARK = 8  # characters
 LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green and blue
-BRIGHT = 0.55  # luminance above which black text is read better than white
+BRIGHT = 0.55  # text is black on colours of a larger luminance, white on others
+CELL = re.compile(r"\(([0-9]{1,6}),([0-9]{1,6})\)")
+CELLS_PER_STATE = 100  # limit on the map's cells: names come from outside and must not cause large allocations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GridCells:
+    """The cells of a grid chain, one per state."""
+
+    row: npt.NDArray[np.int64]  # [n]
+    column: npt.NDArray[np.int64]  # [n]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the map."""
+        return int(np.ptp(self.row)) + 1, int(np.ptp(self.column)) + 1
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """Left, right, bottom and top edge of the map; a cell is centred on its column and row."""
+        return self.column.min() - 0.5, self.column.max() + 0.5, self.row.max() + 0.5, self.row.min() - 0.5
+
+    def picture(self, values: npt.NDArray[Any]) -> np.ma.MaskedArray[Any, Any]:
+        """The values, one per state, as an array [rows, columns]; walls are masked."""
+        at = self.row - self.row.min(), self.column - self.column.min()
+        picture, empty = np.zeros(self.shape, values.dtype), np.ones(self.shape, np.bool_)
+        picture[at], empty[at] = values, False
+        return np.ma.MaskedArray(picture, empty)
+
+
+def cells_of(names: Sequence[str] | None) -> GridCells | None:
+    """The cells that the states are named after, or None if the names are not different cells of one map."""
+    matches = [CELL.fullmatch(name) for name in names or ()]
+    found = [(int(match[1]), int(match[2])) for match in matches if match is not None]
+    if not found or len(found) < len(matches) or len(set(found)) < len(found):
+        return None
+    row, column = np.array(found, dtype=np.int64).T
+    cells = GridCells(row, column)
+    rows, columns = cells.shape
+    return cells if rows * columns <= CELLS_PER_STATE * len(found) else None
+
+
+def checked_cells(names: Sequence[str] | None) -> GridCells:
+    """The cells that the states are named after; raises InvalidOption if there are none."""
+    cells = cells_of(names)
+    if cells is None:
+        came = "the states have no names" if names is None else f"the first state is called {names[0][:40]!r}"
+        raise InvalidOption(
+            f"the chain is not a grid: expected different states named '(row,column)', but {came}; "
+            "bisimetric.environments.grid makes such chains, bisimetric.plot.distances draws any"
+        )
+    return cells
 
 
 def heat_map(
@@ -48,10 +104,41 @@ def heat_map(
     marks: Mapping[State, str] | None = None,
     axes: Axes | None = None,
 ) -> Figure:
-    """Draw one value per state over the cells of a grid chain, walls in grey.
+    """Draw one value per state over the cells of a grid chain, with walls in grey.
 
-    The states have to be named "(row,column)", as those of `bisimetric.environments.grid` are. `marks` are short
-    texts to write into the cells of states, given by index or name. A value of NaN leaves its cell blank.
+    Parameters
+    ----------
+    chain : MarkovChain or MDP
+        A model of n states named "(row,column)", as `bisimetric.environments.grid` makes them.
+    values : array [n]
+        One number per state. NaN leaves its cell blank.
+    label : str
+        The label of the colour bar.
+    title : str, optional
+        The title.
+    marks : mapping from state to str, optional
+        Short texts to write into cells; a state is given by index or name.
+    axes : matplotlib.axes.Axes, optional
+        Axes to draw into instead of a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure that holds the axes.
+
+    Raises
+    ------
+    InvalidOption
+        If the chain is not a grid, or `values` is not one number per state.
+    MissingExtra
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> rooms = bm.environments.matching_four_rooms()
+    >>> solution = bm.distance(bm.environments.grid_3x3(), rooms, discount=0.95)
+    >>> figure = bm.plot.heat_map(rooms, solution.value[0], marks={"(0,0)": "S"})
     """
     check_kind(
         chain,
@@ -62,20 +149,20 @@ def heat_map(
     marked = {} if marks is None else marks
     check_kind(marked, "marks", Mapping, "a mapping from states to texts")
     cells = checked_cells(chain.names)
-    array = checked_values(values, chain.n_states)
+    array = _checked_values(values, chain.n_states)
     texts = {state_index(state, chain.n_states, chain.names): text for state, text in marked.items()}
     drawn = axes_or_new(axes, SIZE)
     shown, unit = in_range(array, label)
     image = colour_image(drawn, cells.picture(shown), cells.extent)
     add_colour_bar(drawn, image, unit)
     draw_marks(drawn, cells, texts, image.to_rgba(shown)[:, :3] @ LUMINANCE)
-    whole_ticks(drawn)
+    _whole_ticks(drawn)
     set_texts(drawn, title=title, xlabel="column", ylabel="row")
     return figure_of(drawn)
 
 
 def draw_marks(axes: Axes, cells: GridCells, texts: Mapping[int, str], brightness: Floats) -> None:
-    """Write into cells, in letters that fit if there are many; `brightness` [n] is that of the cells' colours."""
+    """Write texts into cells, small enough to fit if there are many; `brightness` [n] is that of the cells' colours."""
     rows, columns = cells.shape
     frame = axes.get_window_extent()
     cell = min(frame.width / columns, frame.height / rows) / figure_of(axes).dpi * POINTS
@@ -92,7 +179,7 @@ def draw_marks(axes: Axes, cells: GridCells, texts: Mapping[int, str], brightnes
 
 
 def _anchor(cells: GridCells, state: int, *, inside: bool) -> tuple[float, float, Any, Any]:
-    """Where a text begins or ends: in the middle of its cell, or if it is too large at the side towards the edge."""
+    """Position and alignment of a text: centred in its cell, or, if too large, beginning at the outer side."""
     x, y = float(cells.column[state]), float(cells.row[state])
     if inside:
         return x, y, "center", "center"
@@ -102,8 +189,8 @@ def _anchor(cells: GridCells, state: int, *, inside: bool) -> tuple[float, float
     return across[0], up[0], across[1], up[1]
 
 
-def whole_ticks(axes: Axes) -> None:
-    """Ticks at a few rows and columns."""
+def _whole_ticks(axes: Axes) -> None:
+    """Put ticks at a few whole rows and columns."""
     from matplotlib.ticker import MaxNLocator
 
     for axis in (axes.xaxis, axes.yaxis):
@@ -111,7 +198,7 @@ def whole_ticks(axes: Axes) -> None:
         axis.set_tick_params(length=0)
 
 
-def checked_values(values: npt.ArrayLike, n_states: int) -> Floats:
+def _checked_values(values: npt.ArrayLike, n_states: int) -> Floats:
     """One number per state, finite or NaN."""
     unknown = np.isnan(values) if isinstance(values, np.ndarray) and values.dtype.kind == "f" else np.False_
     array = real_array(np.where(unknown, 0.0, values) if unknown.any() else values, "values", InvalidOption, ndim=1)

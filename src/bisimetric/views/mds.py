@@ -1,9 +1,9 @@
-"""A matrix of distances as a picture: points whose distances on paper are close to the given ones."""
+"""A matrix of distances as a picture: points whose distances in the picture are close to the given ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bisimetric.errors import InvalidOption
 from bisimetric.models.rows import Floats
 from bisimetric.views.embedding import Embedding, HasValue, embed
-from bisimetric.views.look import (
+from bisimetric.views.figures import (
     GRID,
     LITERAL,
     MARKERS,
@@ -22,51 +22,80 @@ from bisimetric.views.look import (
     inert,
     set_texts,
 )
-from bisimetric.views.thumbnails import Frame, checked_thumbnails, draw_thumbnails, one_per_point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIZE, SIZE_WITH_THUMBNAILS = (6.4, 4.6), (10.0, 7.4)  # inches
-LEAST_DEPTH = 0.25  # range of the colours, at least, relative to that of the positions
+SIZE = (6.4, 4.6)  # inches
+LEAST_DEPTH = 0.25  # smallest range of the colours, relative to that of the positions
 NAME_SIZE, LONGEST_NAME = 8.0, 24  # points, characters
-MARGIN, MARGIN_WITH_THUMBNAILS = 0.08, 0.18  # around the points, as a share of their width
+MARGIN = 0.08  # around the points, as a share of their width
+
+T = TypeVar("T")
 
 
 def mds(
     distances: npt.ArrayLike | HasValue | Embedding,
     *,
     groups: Iterable[object] | None = None,
-    thumbnails: Iterable[npt.ArrayLike | None] | None = None,
     names: Iterable[object] | None = None,
     title: str | None = None,
     seed: int = 0,
     axes: Axes | None = None,
 ) -> Figure:
-    """Draw N objects with the distances [N, N] between them as points, by metric MDS to three dimensions.
+    """Draw N objects as points whose distances are close to the given ones (metric MDS to three dimensions).
 
-    Two dimensions are the position, the third is the colour. `groups` are labels, one per point, shown by the shape of
-    the marker. `thumbnails` are small images [h, w, 3], one per point or None, drawn in free places near their points;
-    `names`, one per point, are written beside them. Instead of distances, what `embed` made of them may be given.
+    The first two dimensions are the position, the third is the colour.
+
+    Parameters
+    ----------
+    distances : array [N, N], or Distances, Solution or Embedding
+        A symmetric matrix of distances, what `bisimetric.pairwise` returns, the solution of a chain with itself, or
+        what `embed` made of one of them.
+    groups : iterable of N labels, optional
+        The group of every point, shown by the shape of its marker; at most ten different labels.
+    names : iterable of N names, optional
+        Names to write beside the points; None or an empty name leaves its point without one.
+    title : str, optional
+        The title.
+    seed : int
+        The seed of the random starts of the MDS.
+    axes : matplotlib.axes.Axes, optional
+        Axes to draw into instead of a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure that holds the axes. The label of the x axis gives the stress of the embedding.
+
+    Raises
+    ------
+    InvalidOption
+        If `distances` is not a symmetric matrix of finite numbers ≥ 0, or `groups` or `names` lacks an entry.
+    MissingExtra
+        If matplotlib or scikit-learn is missing.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> rooms = ["four-rooms:p0", "four-rooms:p1", "four-rooms:p8"]
+    >>> figure = bm.plot.mds(bm.pairwise(rooms, discount=0.9), names=rooms)
     """
     embedding = distances if isinstance(distances, Embedding) else embed(distances, dimensions=3, seed=seed)
-    if embedding.points.shape[1] != 3:
-        raise InvalidOption(f"the embedding has {embedding.points.shape[1]} dimensions, expected 3")
-    labels = _checked_groups(groups, len(embedding.points))
-    images = checked_thumbnails(thumbnails, len(embedding.points))
-    drawn = axes_or_new(axes, SIZE_WITH_THUMBNAILS if images else SIZE)
-    frame = _frame(embedding.points, MARGIN_WITH_THUMBNAILS if images else MARGIN)
-    if images:
-        draw_thumbnails(drawn, embedding.points[:, :2], images, frame)
-    points = _draw_points(drawn, embedding.points, labels)
-    drawn.set(xlim=(frame.left, frame.right), ylim=(frame.bottom, frame.top), aspect="equal")
+    points = embedding.points
+    if points.shape[1] != 3:
+        raise InvalidOption(f"the embedding has {points.shape[1]} dimensions, expected 3")
+    labels = _checked_groups(groups, len(points))
+    drawn = axes_or_new(axes, SIZE)
+    colours = _draw_points(drawn, points, labels)
+    drawn.set(**_limits(points), aspect="equal")
     if names is not None:
-        written = one_per_point(names, "names", "a name", len(embedding.points))
-        _write_names(drawn, embedding.points, [inert(name, LONGEST_NAME) for name in written])
+        written = _one_per_point(names, "names", "a name", len(points))
+        _write_names(drawn, points, ["" if name is None else inert(name, LONGEST_NAME) for name in written])
     drawn.grid(color=GRID, linewidth=0.6)
     drawn.set_axisbelow(True)
-    add_colour_bar(drawn, points, "third coordinate")
+    add_colour_bar(drawn, colours, "third coordinate")
     set_texts(
         drawn,
         title=title,
@@ -77,13 +106,13 @@ def mds(
 
 
 def _draw_points(axes: Axes, points: Floats, labels: list[str] | None) -> Any:
-    """One scatter for each group, all with the same colours; returns one that a colour bar can be made of."""
+    """Draw the points, one scatter per group; returns the colours of the third coordinate, for a colour bar."""
     import matplotlib
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
     from matplotlib.lines import Line2D
 
-    # A third coordinate that hardly varies must not look as if it did.
+    # A third coordinate that hardly varies gets one colour: the range of colours has a minimum.
     least = LEAST_DEPTH * float(np.ptp(points[:, :2], axis=0).max())
     low, high = float(points[:, 2].min()), float(points[:, 2].max())
     more = max(0.0, least - (high - low)) / 2
@@ -104,13 +133,16 @@ def _draw_points(axes: Axes, points: Floats, labels: list[str] | None) -> Any:
 
 
 def _write_names(axes: Axes, points: Floats, names: list[str]) -> None:
-    """Beside the points, towards the middle; those of points in one place one below the other."""
-    shown, middle = axes.transData, np.mean(axes.get_xlim())
-    near = NAME_SIZE * figure_of(axes).dpi / 72
-    taken: list[Floats] = []
-    for (x, y), point, name in zip(points[:, :2], shown.transform(points[:, :2]), names, strict=True):
-        down = sum(bool(np.abs(point - other).max() < near) for other in taken)
-        taken.append(point)
+    """Write names beside their points, on the side of the middle; names of points in one place stand in a column."""
+    middle = np.mean(axes.get_xlim())
+    near = NAME_SIZE * figure_of(axes).dpi / 72  # pixels
+    written: list[Floats] = []  # pixels
+    for (x, y), name in zip(points[:, :2], names, strict=True):
+        if not name:
+            continue
+        pixel = axes.transData.transform((x, y))
+        down = sum(bool(np.abs(pixel - other).max() < near) for other in written)
+        written.append(pixel)
         left = x < middle
         axes.annotate(
             name, (x, y), (7 if left else -7, -4 - 1.2 * NAME_SIZE * down), textcoords="offset points",
@@ -118,23 +150,36 @@ def _write_names(axes: Axes, points: Floats, names: list[str]) -> None:
         )  # fmt: skip
 
 
-def _frame(points: Floats, margin: float) -> Frame:
-    """What of the plane is shown: the points and a margin, at least two thirds as high as wide."""
+def _limits(points: Floats) -> dict[str, tuple[float, float]]:
+    """The range of both axes: the points and a margin, neither range less than two thirds of the other."""
     (left, bottom), (right, top) = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
     width = max(right - left, top - bottom) or 1.0
     height = max(top - bottom, width * 2 / 3)
     width = max(right - left, width * 2 / 3)
-    middle, centre = (left + right) / 2, (bottom + top) / 2
-    across, up = width * (0.5 + margin), height / 2 + width * margin
-    return Frame(middle - across, middle + across, centre - up, centre + up)
+    across, up = width * (0.5 + MARGIN), height / 2 + width * MARGIN
+    x, y = (left + right) / 2, (bottom + top) / 2
+    return {"xlim": (x - across, x + across), "ylim": (y - up, y + up)}
 
 
 def _checked_groups(groups: Iterable[object] | None, count: int) -> list[str] | None:
     if groups is None:
         return None
-    labels = [str(label) for label in one_per_point(groups, "groups", "a label", count)]
+    labels = [str(label) for label in _one_per_point(groups, "groups", "a label", count)]
     if len(set(labels)) > len(MARKERS):
         raise InvalidOption(
             f"groups has {len(set(labels))} different labels, expected at most {len(MARKERS)}; merge some"
         )
     return labels
+
+
+def _one_per_point(given: Iterable[T], what: str, entry: str, count: int) -> list[T]:
+    """The entries as a list; raises unless there is one per point."""
+    try:  # mappings and sets have no order that could mean points
+        entries = None if isinstance(given, (Mapping, Set)) else list(given)
+    except TypeError:
+        entries = None
+    if entries is None:
+        raise InvalidOption(f"{what} is a {type(given).__name__}, expected a list with {entry} per point")
+    if len(entries) != count:
+        raise InvalidOption(f"{what} has {len(entries)} entries, expected {entry} per point: {count}")
+    return entries

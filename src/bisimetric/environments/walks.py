@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.options import one_of
-from bisimetric.environments._layout import STEPS, Ints, Layout, Mask
+from bisimetric.environments.layout import STEPS, Ints, Layout, Mask
 
 WALKS = ("stay", "neighbours")
 

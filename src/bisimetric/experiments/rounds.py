@@ -1,8 +1,8 @@
-"""Approximate solvers driven by hand, round by round, without the looks of the checker.
+"""Approximate solvers run round by round, without the checks of `solve`.
 
-`solve` certifies after 1, 2, 4, 8, … rounds, which costs time that is not the method's, and it keeps no value of the
-rounds between. Here a run can be looked at after any number of rounds. What is seen is the value V^π of the couplings
-π in hand, rounded to valid marginals, so an upper bound on the distance:
+`solve` certifies after 1, 2, 4, 8, … rounds, which takes time that is not the method's own, and keeps no values of the
+rounds between. Here a run can be evaluated after any round. What counts is the value V^π of the current couplings π,
+rounded to valid marginals, which is an upper bound on the distance:
 
     error = max(V^π - V*) / max V*
 """
@@ -24,8 +24,8 @@ from bisimetric.solving.loop import solve
 
 TRUTH = 1e-10  # relative gap of V*
 CURVE_ACCURACY = 1e-8  # residual of V^π on a curve, relative to the largest cost
-ANSWER_ACCURACY = 1e-5  # the same where time counts
-Approximate = Solver[Any]  # whose iterates hold `factored` couplings
+ANSWER_ACCURACY = 1e-5  # the same for a final value that is timed
+Approximate = Solver[Any]  # a solver whose iterates hold `factored` couplings
 
 
 def truth(problem: Problem) -> Floats:
@@ -39,9 +39,9 @@ def relative_error(value: Floats, exact: Floats) -> float:
 
 
 def iterates(problem: Problem, solver: Approximate, extra: int = 0) -> Iterator[tuple[int, Any]]:
-    """Round and iterate after every round, to the solver's end; couplings change in place.
+    """Yield the round and the iterate after every round until the solver ends; couplings change in place.
 
-    `extra` half projections with the kernel as it is follow each round, and count as rounds; an even number.
+    Each round is followed by `extra` half projections (an even number) of an unchanged kernel; they count as rounds.
     """
     bellman = Bellman.of(problem)
     iterate, k = solver.init(bellman, None), 1
@@ -58,7 +58,7 @@ def iterates(problem: Problem, solver: Approximate, extra: int = 0) -> Iterator[
 def values(
     problem: Problem, solver: Approximate, looks: Sequence[int], guess: Floats, extra: int = 0
 ) -> Iterator[tuple[int, Floats]]:
-    """Round and V^π after each of these numbers of rounds, and at the end; a `guess` near V^π saves time."""
+    """Yield the round and V^π after each of the rounds in `looks`, and at the end; a `guess` near V^π saves time."""
     wanted, last = set(looks), max(looks)
     target = CURVE_ACCURACY * float(problem.cost.max())
     for k, iterate in iterates(problem, solver, extra):
@@ -69,14 +69,14 @@ def values(
 
 
 class Answer(NamedTuple):
-    """What a run ends with: V^π, and the value that an entropic method itself takes for the distance."""
+    """What a run ends with: V^π, and the value that an entropic method itself reports."""
 
     value: Floats
     own: Floats | None
 
 
 def answer(problem: Problem, solver: Approximate) -> Answer:
-    """The end of a run, evaluated as well as a rough answer deserves: what is timed."""
+    """Run a method to its end and evaluate its couplings to ANSWER_ACCURACY; this is what is timed."""
     *_, (_, iterate) = iterates(problem, solver)
     scale = iterate.factored.bellman.scale
     value = value_of(iterate.factored, iterate.value / scale, ANSWER_ACCURACY * float(problem.cost.max()))
@@ -84,7 +84,7 @@ def answer(problem: Problem, solver: Approximate) -> Answer:
 
 
 def value_of(state: Factored, guess: Floats, target: float) -> Floats:
-    """V^π of the couplings, up to that residual, in the units of the cost."""
+    """V^π of the couplings to a residual of `target`, in the units of the cost."""
     scale = state.bellman.scale
     return state.evaluate(guess * scale, target * scale) / scale
 
@@ -92,7 +92,7 @@ def value_of(state: Factored, guess: Floats, target: float) -> Floats:
 def spaced(last: int, per_decade: int) -> list[int]:
     """1 and even numbers up to `last`, about evenly spaced on a logarithmic axis.
 
-    After an even number of rounds both sides have had their turn; between odd and even ones errors go up and down.
+    Rounds fit the two marginals in turn, so errors alternate between odd and even rounds: even ones give smooth curves.
     """
     count = 2 + round(per_decade * float(np.log10(last)))
     return sorted({1, *(max(2, 2 * round(k / 2)) for k in np.geomspace(1, last, count).tolist())})

@@ -16,15 +16,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bisimetric._support.options import hint, whole
-from bisimetric.environments._four_rooms import (
+from bisimetric.environments.grids import grid_3x3, open_grid
+from bisimetric.environments.obstacles import four_rooms_obstacles
+from bisimetric.environments.random_chains import Kind, random_chain, random_sparse_chain
+from bisimetric.environments.rooms import (
     classic_four_rooms,
     four_rooms,
     matching_four_rooms,
     small_four_rooms,
 )
-from bisimetric.environments._grid import grid_3x3, open_grid
-from bisimetric.environments._obstacles import four_rooms_obstacles
-from bisimetric.environments._random import Kind, random_chain, random_sparse_chain
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain
 

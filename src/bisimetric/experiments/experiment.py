@@ -1,13 +1,13 @@
-"""What an experiment is: from a config to a record, and from the record to pictures and a table.
+"""What an experiment is: a config gives a record, and the record gives pictures and tables.
 
 A record is a JSON object:
 
-    experiment, config, quick     its name, the settings (seeds among them), whether they are the short ones
-    versions                      of what the numbers may depend on
+    experiment, config, quick     its name, the settings (with seeds), whether they are those of --quick
+    versions                      of the packages that the numbers may depend on
     seconds                       {cpu, wall} of the run
-    result                        the numbers, everything that the pictures show
+    result                        all numbers that the pictures and tables show
 
-Pictures and tables are made from the record alone, as it is read back from its file.
+Pictures and tables are made from the record alone, after it was read back from its file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Record = dict[str, Any]
 
 
 class Workplace(NamedTuple):
-    """Where a run says what it is doing, and where it may keep what an interrupted run goes on from."""
+    """How a run reports what it is doing, and the folder where it may keep files to continue from."""
 
     say: Callable[[str], None]
     folder: Path
@@ -56,14 +56,14 @@ class Experiment:
     name: str
     pictures: tuple[str, ...]  # the names of their files, without suffix
     config: Any  # a frozen dataclass
-    quick: Any  # the same in short
+    quick: Any  # a config that takes less time
     run: Callable[[Any, Workplace], Result]
     draw: Callable[[Record], Mapping[str, Figure]]
     tables: Callable[[Record], Sequence[Table]]
     summary: Callable[[Record], dict[str, Any]]  # the key numbers, for programs
 
     def record(self, config: Any, workplace: Workplace) -> Record:
-        """Run it, and say how it was done."""
+        """Run the experiment; the record holds the result and how it was made."""
         cpu, wall = time.process_time(), time.perf_counter()
         result = self.run(config, workplace)
         return {
@@ -78,13 +78,13 @@ class Experiment:
 
 
 def versions() -> dict[str, str]:
-    """Of what the numbers may depend on."""
+    """The versions of the packages that the numbers may depend on."""
     packages = {name: version(name) for name in ("numpy", "scipy", "numba", "matplotlib")}
     return {"bisimetric": __version__, "python": platform.python_version(), **packages}
 
 
 def write_record(record: Record, path: Path) -> None:
-    """Write it as JSON; the file appears complete or stays as it was."""
+    """Write a record as JSON; the file appears complete or stays as it was."""
     data = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False).encode()
 
     def write(file: IO[bytes]) -> None:
@@ -94,7 +94,7 @@ def write_record(record: Record, path: Path) -> None:
 
 
 def read_record(path: Path) -> Record:
-    """What `write_record` wrote."""
+    """Read a record that `write_record` wrote."""
     try:
         file, _ = open_regular(path)
         with file:

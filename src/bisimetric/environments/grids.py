@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._support.options import one_of, whole
-from bisimetric.environments._layout import Cell, Layout, read_map, require_square
-from bisimetric.environments._walk import Matrix, random_walk
+from bisimetric.environments.layout import Cell, Layout, read_map, require_square
+from bisimetric.environments.walks import Matrix, random_walk
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats, real_array

@@ -13,7 +13,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.errors import FileFormatError, InvalidOption, MissingExtra
-from bisimetric.views.look import inert
+from bisimetric.views.figures import inert
 from tests.views.pictures import legend, pixels, texts
 
 HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}{", "a\x1b[31m\u202e\n\ud800\x00", "界" * 500, "_hidden", "x--><y>"]

@@ -1,8 +1,9 @@
-"""The look that all pictures share: colours, markers, figures, text and legends.
+"""What all pictures share: figures and their files, colours, markers, texts, legends and colour bars.
 
-matplotlib is imported when something is drawn, never before. Figures are made without pyplot: nothing needs a display
-and nothing stays in memory. Text from outside is data: neither mathematics nor TeX in it is interpreted, and what is
-invisible or missing from the font is shown as an escape.
+matplotlib is imported when something is drawn, never before. Figures are made without pyplot, so they need no display
+and are freed like other objects. Text from outside is data: mathematics and TeX in it are not interpreted, and
+characters that are invisible or missing from the font are shown as escapes. The same figure gives the same file, byte
+by byte, and a file appears complete or not at all.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bisimetric._support.options import check_kind
 from bisimetric._support.text import LONGEST_NAME, escaped, printable
 from bisimetric.errors import MissingExtra
+from bisimetric.io._files import checked_path, write_file
 from bisimetric.models.rows import Floats
 
 if TYPE_CHECKING:
@@ -25,19 +27,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-# Okabe & Ito 2008, told apart by colour-blind readers too; black is for references, yellow too faint for lines.
+# Okabe & Ito 2008: colour-blind readers tell them apart too. Without black, which is for references, and yellow, which
+# is too faint for lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 DASHES = ("-", "--", "-.", ":")
 REFERENCE = "black"
 WALL, GRID = "0.72", "0.88"  # greys
-BLANK = "white"  # where there is no number
+BLANK = "white"  # cells without a number
 DPI = 150
-MARGIN = 0.12  # inches around axes; equal scales on both axes shift things by more than the usual 0.04
-LABEL_HEIGHT = 0.45  # inches below axes that their ticks and label take
-LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}  # of a text that is taken as it stands
+MARGIN = 0.12  # inches around axes; matplotlib's 0.04 is too little where both axes have the same scale
+LABEL_HEIGHT = 0.45  # inches below the axes for their ticks and label
+LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}  # options of a text that is not interpreted
 LONGEST_LINE, LONGEST_ENTRY = 100, 40  # characters of a title or label, and of a name in a legend
-COLOURED = (1e-30, 1e30)  # magnitudes that colours are computed from; others are rescaled first
+COLOURED = (1e-30, 1e30)  # values whose largest size is outside of this range are rescaled before they are coloured
+
+PICTURES = (".png", ".svg", ".pdf")
+# A fixed salt makes the ids in SVG files the same every time. SVG files hold letters as outlines, which look the same
+# everywhere; PDF files hold them as text.
+SETTINGS: dict[Any, Any] = {"svg.hashsalt": "bisimetric", "svg.fonttype": "path", "pdf.fonttype": 42}
+UNDATED: dict[str, dict[str, str | None]] = {
+    ".png": {},
+    ".svg": {"Date": None, "Creator": "bisimetric"},
+    ".pdf": {"CreationDate": None, "Creator": "bisimetric"},
+}
 
 
 class Look(NamedTuple):
@@ -49,12 +62,12 @@ class Look(NamedTuple):
 
 
 def look(k: int) -> Look:
-    """The k-th of several looks; the first 120 differ."""
+    """The look of the k-th curve; the first 120 differ."""
     return Look(COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], DASHES[k // len(COLOURS) % len(DASHES)])
 
 
 def require_matplotlib() -> None:
-    """An error with the remedy where there is no matplotlib."""
+    """Raise MissingExtra, with the remedy, where matplotlib is missing."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
@@ -86,8 +99,51 @@ def figure_of(axes: Axes) -> Figure:
     return axes.figure.figure
 
 
+def save(figure: Figure, path: object) -> None:
+    """Write a figure to a `.png`, `.svg` or `.pdf` file; the same figure always gives the same bytes.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        What a function of `bisimetric.plot` or `Solution.plot` returned.
+    path : str or path
+        The file. It appears complete or not at all; an existing file is replaced.
+
+    Raises
+    ------
+    InvalidOption
+        If `figure` is not a figure.
+    FileFormatError
+        If the name ends in something else, or the file cannot be written.
+    MissingExtra
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import bisimetric as bm, os, tempfile
+    >>> figure = bm.distance("grid-3x3", "matching-four-rooms", discount=0.95).plot()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bm.plot.save(figure, os.path.join(folder, "rooms.svg"))
+    ...     os.listdir(folder)
+    ['rooms.svg']
+    """
+    require_matplotlib()
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    check_kind(figure, "figure", Figure, "what a function of bisimetric.plot returns")
+    place = checked_path(path, PICTURES)
+    suffix = place.suffix.lower()
+
+    def write(file: IO[bytes]) -> None:
+        figure.savefig(file, format=suffix.removeprefix("."), metadata=UNDATED[suffix])
+
+    with matplotlib.rc_context(SETTINGS):
+        write_file(place, write)
+
+
 def inert(text: object, longest: int = LONGEST_NAME) -> str:
-    """One line that shows the text and does nothing else."""
+    """The text as one line of visible characters, at most so long; whatever is not visible becomes an escape."""
     from matplotlib.font_manager import FontProperties, findfont
 
     families = FontProperties().get_family()
@@ -105,12 +161,12 @@ def _characters(path: str) -> frozenset[int]:
 
 
 def lines(text: object, longest: int = LONGEST_LINE) -> str:
-    """The text as inert lines."""
+    """The text line by line, each as `inert` shows it."""
     return "\n".join(inert(line, longest) for line in str(text).split("\n"))
 
 
 def set_texts(axes: Axes, *, title: str | None, xlabel: str, ylabel: str) -> None:
-    """Title and labels, taken literally; without a title the axes keep theirs."""
+    """Set labels and title, which are not interpreted; with `title=None` the axes keep theirs."""
     if title is not None:
         axes.set_title(lines(title), loc="left", fontsize="medium", **LITERAL)
     axes.set_xlabel(lines(xlabel), **LITERAL)
@@ -118,9 +174,9 @@ def set_texts(axes: Axes, *, title: str | None, xlabel: str, ylabel: str) -> Non
 
 
 def add_legend(axes: Axes, handles: Sequence[Artist], names: Sequence[object], *, below: bool = False) -> None:
-    """A legend to the right of the axes, or below their label, where it hides nothing.
+    """Add a legend outside of the axes: to their right, or below their label.
 
-    The names are set afterwards, because matplotlib drops those that begin with an underscore.
+    The names are set afterwards, because matplotlib drops names that begin with an underscore.
     """
     from matplotlib.transforms import ScaledTranslation
 
@@ -136,25 +192,25 @@ def add_legend(axes: Axes, handles: Sequence[Artist], names: Sequence[object], *
 
 
 def add_colour_bar(axes: Axes, image: Any, label: str) -> None:
-    """A colour bar beside the axes, as high as they are."""
+    """Add a colour bar to the right of the axes, as high as they are."""
     bar = figure_of(axes).colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.045, 1.0)))
     bar.set_label(lines(label), **LITERAL)
 
 
 def in_range(values: Floats, label: str) -> tuple[Floats, str]:
-    """The values and their label, in a unit that colours can be computed from; NaN is a blank."""
+    """The values in a unit that colours can be computed from, and the label with this unit; NaN stays NaN."""
     if np.isnan(values).any():
         label = f"{label} ({BLANK}: not solved)"
     largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
     if largest == 0.0 or COLOURED[0] <= largest <= COLOURED[1]:
         return values, label
     exponent = math.floor(math.log10(largest))
-    half = exponent // 2  # in two steps, since 10^-exponent alone may overflow
+    half = exponent // 2  # two factors, because 10^-exponent alone may overflow
     return values * 10.0**-half * 10.0 ** (half - exponent), f"{label} (unit: 1e{exponent})"
 
 
 def colour_image(axes: Axes, picture: np.ndarray[Any, Any], extent: tuple[float, float, float, float]) -> AxesImage:
-    """A picture in viridis without smoothing; masked cells are walls, NaN is left blank."""
+    """Draw an array [rows, columns] in viridis without smoothing; masked cells are grey, NaN is blank."""
     import matplotlib
     from matplotlib.colors import ListedColormap
 

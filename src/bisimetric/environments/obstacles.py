@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric._support.options import whole
-from bisimetric.environments._grid import chain_on
-from bisimetric.environments._layout import DOOR, FREE, START, WALL, Cell, read_map
-from bisimetric.environments._walk import directed_walks
+from bisimetric.environments.grids import chain_on
+from bisimetric.environments.layout import DOOR, FREE, START, WALL, Cell, read_map
+from bisimetric.environments.walks import directed_walks
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats

@@ -1,10 +1,10 @@
 """The methods of the running-time experiment: the paper's settings, and ladders of settings to tune them by.
 
-A ladder is climbed from rough to fine. On each rung the method runs until it reaches the error that is asked for, or
-ends, or has run the rungs' rounds; the first rung that gets there counts, with the rounds that it took. The entropic
-methods keep their scalings from round to round there, which the paper names as what would make them competitive, and
-EntropicOTC applies the evaluation operator five times a round instead of a thousand: it takes as many rounds, each a
-fraction of the time.
+A ladder is a list of settings from rough to fine. With each of them the method runs until it reaches the wanted error,
+ends, or has run all rounds; the first setting that reaches the error counts, with the rounds that it took. In the
+ladders the entropic methods keep their scalings from round to round, which the paper says would make them competitive,
+and EntropicOTC applies the evaluation operator five times a round instead of a thousand: it takes as many rounds, each
+a fraction of the time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
-from bisimetric.experiments._rounds import Approximate, relative_error, spaced, values
+from bisimetric.experiments.rounds import Approximate, relative_error, spaced, values
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import (
@@ -44,11 +44,11 @@ LADDERS: Mapping[str, Sequence[Approximate]] = {
         for xi, projections in ((10.0, 10), (30.0, 20), (100.0, 50), (300.0, 100), (1000.0, 200), (3000.0, 400))
     ],
 }
-LOOKS = 12  # in each factor of ten of the rounds
+LOOKS = 12  # rounds per factor of ten at which the error is computed
 
 
 class Rung(NamedTuple):
-    """A setting that reaches an error, with just enough rounds."""
+    """A setting that reaches an error, with as many rounds as that takes."""
 
     solver: Approximate
     error: float
@@ -57,7 +57,7 @@ class Rung(NamedTuple):
 def climb(
     problem: Problem, ladder: Sequence[Approximate], exact: Floats, targets: Sequence[float]
 ) -> dict[float, Rung | None]:
-    """For each target the first setting whose error is no larger after some of its rounds, or None."""
+    """For each target error the first setting that reaches it, or None."""
     found: dict[float, Rung | None] = dict.fromkeys(targets)
     for solver in ladder:
         rounds: int = solver.rounds  # type: ignore[attr-defined]
