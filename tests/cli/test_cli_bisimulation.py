@@ -6,7 +6,7 @@ import re
 import pytest
 
 import bisimetric as bm
-from bisimetric.cli import _bisimulation
+from bisimetric.cli import bisimulation
 from bisimetric.errors import NotEnoughMemory
 
 ROOMS = "four-rooms:side=6,goal=all"
@@ -84,7 +84,7 @@ def test_states_that_are_too_many(command, monkeypatch):
     def refused(*_, **__):
         raise NotEnoughMemory("solving needs more")
 
-    monkeypatch.setattr(_bisimulation, "solve", refused)
+    monkeypatch.setattr(bisimulation, "solve", refused)
     ran = command("states", ROOMS, "--json")
     assert ran.code == 0
     assert ran.document["closest"] is ran.document["status"] is None
@@ -143,7 +143,7 @@ def test_printed_bounds_hold(command):
         (("aggregate", ROOMS, "--epsilon", 0.1, "--n-states", 2), "expected one of --epsilon and --n-states"),
         (("aggregate", ROOMS, "--epsilon", -0.1), "epsilon is -0.1"),
         (("aggregate", ROOMS, "--n-states", 41), "n_states is 41"),
-        (("aggregate", ROOMS, "--n-states", "many"), "--help explains"),
+        (("aggregate", ROOMS, "--n-states", "many"), "`bisimetric aggregate --help` explains"),
     ],
 )
 def test_bad_input(command, arguments, message):
@@ -170,7 +170,7 @@ def test_interrupted(command, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_bisimulation, "quotient", interrupted)
+    monkeypatch.setattr(bisimulation, "quotient", interrupted)
     ran = command("quotient", ROOMS)
     assert (ran.code, ran.out) == (130, "")
     assert "interrupted" in ran.err

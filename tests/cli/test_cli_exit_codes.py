@@ -231,14 +231,14 @@ os.execv(sys.executable, [sys.executable, "-m", "bisimetric", *sys.argv[1:]])
 @pytest.mark.skipif(sys.platform == "win32", reason="needs to start a process in the place of another")
 @pytest.mark.parametrize(("arguments", "code"), [(("--version",), 0), (("--nope",), 2)])
 def test_a_process_without_streams(arguments, code):
-    """Neither typer nor the interpreter's exit stumbles."""
+    """Neither the parser nor the interpreter's exit stumbles."""
     assert subprocess.run([sys.executable, "-c", CLOSING, *arguments], timeout=120).returncode == code
 
 
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        (ZeroDivisionError("by zero"), "a defect of bisimetric, please report it: ZeroDivisionError: by zero (_"),
+        (ZeroDivisionError("by zero"), "a defect of bisimetric, please report it: ZeroDivisionError: by zero ("),
         (MemoryError(), "error: out of memory"),
         (ImportError("no numpy"), "a library cannot be loaded, for lack of memory or"),
         (RecursionError("deep"), "RecursionError"),
@@ -250,7 +250,7 @@ def test_any_error_is_one_line(command, monkeypatch, error, says):
     def fail(request):
         raise error
 
-    monkeypatch.setattr("bisimetric.cli._distance.run", fail)
+    monkeypatch.setattr("bisimetric.cli.distance.run", fail)
     ran = command(*ROOMS, "--fail-above", 100)
     assert (ran.code, ran.out) == (2, "")
     assert says in ran.err

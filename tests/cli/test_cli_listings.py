@@ -19,7 +19,7 @@ def test_help(command, arguments):
     ran = command(*arguments)
     assert (ran.code, ran.err) == (0, "")
     assert "Examples:\n" in ran.out
-    assert "\n    bisimetric " in ran.out
+    assert "\n  bisimetric " in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
@@ -27,7 +27,7 @@ def test_help_lists_the_exit_codes(command):
     """All of them."""
     for arguments in (("--help",), ("distance", "--help")):
         text = command(*arguments).out
-        assert all(f"\n    {code} " in text for code in (0, 1, 2, 3, 130))
+        assert all(f"\n  {code} " in text for code in (0, 1, 2, 3, 130))
 
 
 def test_version(command):

@@ -39,7 +39,7 @@ def test_formats(command, tmp_path, chain_file, suffix):
 
 def test_checked_before_the_work(command, tmp_path, monkeypatch):
     """Unknown suffixes, missing folders and missing matplotlib are told in one line before anything is solved."""
-    monkeypatch.setattr("bisimetric.cli._distance.solve", lambda *_, **__: pytest.fail("solved"))
+    monkeypatch.setattr("bisimetric.cli.distance.solve", lambda *_, **__: pytest.fail("solved"))
     for name, words in (("x.jpg", ".png or .svg or .pdf"), ("nowhere/x.png", "does not exist"), ("x", ".png")):
         ran = command(*ROOMS, "--plot", tmp_path / name)
         assert (ran.code, ran.out) == (2, "")
@@ -74,7 +74,7 @@ def test_an_interrupted_solve_is_drawn(command, tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise SolveInterrupted("stopped", lambda: reached)
 
-    monkeypatch.setattr("bisimetric.cli._distance.solve", interrupted)
+    monkeypatch.setattr("bisimetric.cli.distance.solve", interrupted)
     file = tmp_path / "reached.svg"
     ran = command(*ROOMS, "--plot", file)
     assert ran.code == 130

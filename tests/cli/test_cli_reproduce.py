@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bisimetric.cli import _reproduce
+from bisimetric.cli import reproduce
 from bisimetric.errors import PairwiseInterrupted
 from bisimetric.experiments import ALL, instances
 
@@ -13,7 +13,7 @@ from bisimetric.experiments import ALL, instances
 def tiny(monkeypatch):
     """Two experiments that take no time."""
     few = replace(ALL["instances"], quick=instances.Config(wanted=(2, 2, 2, 2)))
-    monkeypatch.setattr(_reproduce, "ALL", {"heat-map": ALL["heat-map"], "instances": few})
+    monkeypatch.setattr(reproduce, "ALL", {"heat-map": ALL["heat-map"], "instances": few})
 
 
 def test_files_and_table(command, tmp_path):
@@ -67,7 +67,7 @@ def test_folders_that_cannot_be(command, tmp_path):
 @pytest.mark.parametrize("name", ["heat-map.json", "heat-map.png"])
 def test_files_that_cannot_be_replaced(command, tmp_path, monkeypatch, name):
     """What stands in the way of a file is found before anything is computed."""
-    monkeypatch.setattr(_reproduce, "_reproduced", lambda *_: pytest.fail("computed"))
+    monkeypatch.setattr(reproduce, "_run_and_draw", lambda *_: pytest.fail("computed"))
     (tmp_path / name).mkdir()
     ran = command("reproduce", "heat-map", "--out", tmp_path)
     assert ran.code == 2
@@ -99,7 +99,7 @@ def test_interrupts(command, tiny, tmp_path, monkeypatch):
         raise PairwiseInterrupted("interrupted after 2 of 3 pairs; the same call goes on from there", 2, 3)
 
     stopped = replace(ALL["instances"], run=interrupted)
-    monkeypatch.setattr(_reproduce, "ALL", {"heat-map": ALL["heat-map"], "instances": stopped})
+    monkeypatch.setattr(reproduce, "ALL", {"heat-map": ALL["heat-map"], "instances": stopped})
     ran = command("reproduce", "all", "--quick", "--out", tmp_path)
     assert ran.code == 130
     assert ran.err == "bisimetric: interrupted after 2 of 3 pairs; the same call goes on from there\n"
@@ -110,12 +110,12 @@ def test_progress_is_told(tiny, tmp_path, monkeypatch):
     """The line on stderr names the experiment and what it does."""
     said = []
 
-    class Told(_reproduce.Progress):
+    class Told(reproduce.Progress):
         def doing(self, what):
             said.append(what)
 
-    monkeypatch.setattr(_reproduce, "Progress", Told)
-    _reproduce.run_reproduce("instances", str(tmp_path), quick=True, as_json=True)
+    monkeypatch.setattr(reproduce, "Progress", Told)
+    reproduce.run_reproduce("instances", str(tmp_path), quick=True, as_json=True)
     assert said[0] == "instances: starting"
     assert "instances: pair 28 of 28" in said
     assert said[-1] == "instances: drawing"

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bisimetric import Step
-from bisimetric.cli._progress import Progress
-from bisimetric.cli._text import digits, duration, printable
-from bisimetric.cli._verdict import Verdict, judge
+from bisimetric.cli.messages import Verdict, digits, duration, judge, printable
+from bisimetric.cli.progress import Progress
 
 positive = st.floats(min_value=0.0, max_value=1e300, allow_subnormal=True)
 
@@ -87,7 +86,7 @@ def test_progress_line():
 
 def test_no_progress_when_piped(monkeypatch, capsys):
     """Not a terminal: not a character."""
-    monkeypatch.setattr("bisimetric.cli._progress.DELAY", 0.0)
+    monkeypatch.setattr("bisimetric.cli.progress.DELAY", 0.0)
     with Progress() as progress:
         progress.doing("solving")
     assert capsys.readouterr() == ("", "")

@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 import pytest
 
 from bisimetric import plot
-from bisimetric.cli._console import show
-from bisimetric.cli._reproduce import _told
+from bisimetric.cli.output import show
+from bisimetric.cli.reproduce import tables_as_text
 from bisimetric.errors import FileFormatError
 from bisimetric.experiments import ALL, Workplace, read_record, write_record
 
@@ -57,7 +57,7 @@ def test_tables_and_summaries(name, records, capsys, monkeypatch):
     for table in tables:
         assert table.body
         assert all(len(row) == len(table.head) for row in table.body)
-    show(*_told(tables))
+    show(*tables_as_text(tables))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) > sum(len(table.body) for table in tables)
     assert max(map(len, lines)) <= 80

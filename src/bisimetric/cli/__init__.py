@@ -1,7 +1,7 @@
-"""The command `bisimetric`: parses, calls, prints; the only place that prints.
+"""The command `bisimetric`: parses, calls, prints. No other folder prints. It may import every other folder.
 
-`main` deals with everything that can go wrong, so it imports nothing that can fail before it is called: not typer, nor
-numpy, for which there may be too little memory. `_command` does the rest. Code 1 is the verdict of --fail-above alone.
+`main` turns whatever goes wrong into one line on stderr and an exit code. So this module imports only the standard
+library and our own light modules; numpy, for example, may not fit into memory. Code 1 is reserved for --fail-above.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 
-from bisimetric.cli._text import complain
-from bisimetric.cli._verdict import ExitCode
+from bisimetric.cli.messages import ExitCode, tell
 from bisimetric.errors import BisimetricError
 
 __all__ = ["main"]
@@ -24,29 +23,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     with ExitStack() as opened:
         try:
             _open_closed_streams(opened)
-            _never_fail_to_encode()
+            _escape_what_cannot_be_encoded()
             code = _run(sys.argv[1:] if argv is None else list(argv))
         except KeyboardInterrupt as stopped:
-            complain(str(stopped) or "interrupted")  # some say what was reached
+            tell(str(stopped) or "interrupted")  # pairwise says what was reached
             code = ExitCode.INTERRUPTED
-        except Exception:  # not even a line can be printed
+        except Exception:  # the line could not be printed
             code = ExitCode.INVALID
         for stream in (sys.stdout, sys.stderr):
-            _forget_if_full(stream)
+            _discard_if_full(stream)
     return code
 
 
 def _run(arguments: list[str]) -> int:
     try:
-        from bisimetric.cli._command import run
+        from bisimetric.cli.parser import run
 
         code = run(arguments or ["--help"])
         sys.stdout.flush()
         return code
-    except (BrokenPipeError, SystemExit):  # the latter is what typer and rich make of a closed pipe
+    except (BrokenPipeError, SystemExit):  # rich exits when a pipe is closed
         return ExitCode.BROKEN_PIPE
-    except Exception as error:  # a traceback would come with code 1, which means something else here
-        complain(f"error: {_reason(error)}")
+    except Exception as error:  # a traceback would exit with 1, the code of --fail-above
+        tell(f"error: {_reason(error)}")
         return ExitCode.INVALID
 
 
@@ -63,7 +62,7 @@ def _reason(error: Exception) -> str:
 
 
 def _place(error: Exception) -> str:
-    """The line of this package that the error comes from."""
+    """The last line of this package in the traceback."""
     trace, place = error.__traceback__, ""
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
@@ -74,7 +73,7 @@ def _place(error: Exception) -> str:
 
 
 def _open_closed_streams(opened: ExitStack) -> None:
-    """What a closed stdout or stderr would have got goes nowhere; else the next file opened would get it."""
+    """Replace closed streams by the null device; otherwise the next file that is opened would take their place."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None or getattr(stream, "closed", False):
@@ -83,15 +82,15 @@ def _open_closed_streams(opened: ExitStack) -> None:
             setattr(sys, name, opened.enter_context(nowhere))
 
 
-def _never_fail_to_encode() -> None:
-    """A terminal that cannot show a character gets its escape instead of a traceback."""
+def _escape_what_cannot_be_encoded() -> None:
+    """Print the escape of a character that the terminal's encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def _forget_if_full(stream: object) -> None:
-    """If a stream takes nothing any more, send the rest nowhere, so that the interpreter's last flush is quiet too."""
+def _discard_if_full(stream: object) -> None:
+    """Discard what a stream holds if it cannot be written, so that the interpreter's last flush cannot fail."""
     if not isinstance(stream, io.TextIOWrapper):
         return
     with suppress(OSError, ValueError):

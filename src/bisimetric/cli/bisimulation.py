@@ -1,4 +1,4 @@
-"""`bisimetric states`, `quotient` and `aggregate`: read, reduce, save, tell."""
+"""`bisimetric states`, `quotient` and `aggregate`: read a chain, reduce it, save and print the result."""
 
 from __future__ import annotations
 
@@ -9,21 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from bisimetric import cost
 from bisimetric._support.text import discount_text
 from bisimetric.bisimulation.aggregation import aggregate
 from bisimetric.bisimulation.quotient import quotient
-from bisimetric.cli._console import print_json, show
-from bisimetric.cli._document import finite
-from bisimetric.cli._outcome import TOP, Expense, Meter, PairDistance, pair_at
-from bisimetric.cli._output import check_output
-from bisimetric.cli._progress import Progress
-from bisimetric.cli._report import expense_facts, facts_grid, gap_words, pair_digits, pairs_table
-from bisimetric.cli._text import complain, printable
-from bisimetric.cli._verdict import ExitCode
+from bisimetric.cli.messages import ExitCode, printable, tell
+from bisimetric.cli.outcome import TOP, PairDistance, distances_table, gap_words, pair_at
+from bisimetric.cli.output import Meter, check_output, columns_table, facts_table, print_json, show
+from bisimetric.cli.progress import Progress
 from bisimetric.errors import InvalidOption, NotEnoughMemory
 from bisimetric.models.chain import MarkovChain
 from bisimetric.problems.discounted import Problem, checked_discount
@@ -31,21 +26,18 @@ from bisimetric.readers.convert import as_chain
 from bisimetric.solving.loop import solve
 from bisimetric.solving.solution import Solution
 
-MEMBERS_SHOWN = 6  # of a class
+MEMBERS_SHOWN = 6  # states of a class that are listed
 
 Classes = npt.NDArray[np.int64]
 
 
 def run_states(model: str, discount: float, *, as_json: bool) -> int:
-    """Classes of bisimilar states, and which classes are closest and farthest."""
-    checked_discount(discount)
+    """Print the classes of bisimilar states, and which classes are closest and farthest."""
+    checked_discount(discount)  # before the work begins
     meter = Meter()
     with Progress() as progress:
         progress.doing("reading")
         chain = as_chain(model)
-        Problem(
-            MarkovChain([[1.0]], reward=[0]), MarkovChain([[1.0]], reward=[0]), discount=discount
-        )  # refused at once
         progress.doing("refining")
         small, classes = quotient(chain)
         progress.doing("solving")
@@ -63,24 +55,27 @@ def run_states(model: str, discount: float, *, as_json: bool) -> int:
             "tol_reached": None if solution is None else solution.reached_tol,
             "closest": None if solution is None else [asdict(pair) for pair in closest],
             "farthest": None if solution is None else [asdict(pair) for pair in farthest],
-            **_expense(expense),
+            **expense.document(),
         }
-        print_json(finite(document))
-        return ExitCode.FINE
+        print_json(document)
+        return ExitCode.SUCCESS
     facts = [*_size_facts(model, chain, small), ("meaning", f"distances times 1-γ; γ = {discount_text(discount)}")]
     facts.append(("cost", _cost_name(small)))
     if solution is not None:
         facts.append(("relative gap", gap_words(solution)))
-    show(facts_grid([*facts, *expense_facts(expense)], bold="classes"))
+    show(facts_table([*facts, *expense.facts()], bold="classes"))
     _show_classes(chain, small, classes)
     for title, pairs in (("Closest", closest), ("Farthest", farthest)):
         if pairs:
-            show(Text(f"\n{title} classes, by their first states", style="bold"), _distance_table(pairs))
-    return ExitCode.FINE
+            show(
+                Text(f"\n{title} classes, by their first states", style="bold"),
+                distances_table(pairs, ("state", "and")),
+            )
+    return ExitCode.SUCCESS
 
 
 def run_quotient(model: str, output: str | None, *, as_json: bool) -> int:
-    """The smallest chain that behaves like a given one."""
+    """Make the smallest chain that behaves like a given one."""
     check_output(output, "-o")
     meter = Meter()
     with Progress() as progress:
@@ -91,17 +86,17 @@ def run_quotient(model: str, output: str | None, *, as_json: bool) -> int:
         _save(small, output, progress)
         expense = meter.read()
     if as_json:
-        print_json(finite({**_reduction(model, chain, small, classes), "output": output, **_expense(expense)}))
+        print_json({**_reduction(model, chain, small, classes), "output": output, **expense.document()})
     else:
-        show(facts_grid([*_size_facts(model, chain, small), *expense_facts(expense)], bold="classes"))
+        show(facts_table([*_size_facts(model, chain, small), *expense.facts()], bold="classes"))
         _show_classes(chain, small, classes)
-    return ExitCode.FINE
+    return ExitCode.SUCCESS
 
 
 def run_aggregate(
     model: str, epsilon: float | None, n_states: int | None, discount: float, output: str | None, *, as_json: bool
 ) -> int:
-    """A smaller chain that behaves nearly like a given one."""
+    """Make a smaller chain that behaves nearly like a given one."""
     check_output(output, "-o")
     if (epsilon is None) == (n_states is None):
         raise InvalidOption("expected one of --epsilon and --n-states: how close, or how many")
@@ -120,29 +115,29 @@ def run_aggregate(
             "distance_bound": found.distance_bound,
             "value_bound": found.value_bound,
             "output": output,
-            **_expense(expense),
+            **expense.document(),
         }
-        print_json(finite(document))
-        return ExitCode.FINE
+        print_json(document)
+        return ExitCode.SUCCESS
     facts = [
         *_size_facts(model, chain, found.model),
         ("distance", f"at most {_rounded_up(found.distance_bound)} between a state and its class, times 1-γ"),
         ("values", f"differ by at most {_rounded_up(found.value_bound)} (discounted sums of rewards)"),
         ("discount", f"γ = {discount_text(discount)}"),
     ]
-    show(facts_grid([*facts, *expense_facts(expense)], bold="classes"))
+    show(facts_table([*facts, *expense.facts()], bold="classes"))
     _show_classes(chain, found.model, found.map)
-    return ExitCode.FINE
+    return ExitCode.SUCCESS
 
 
 def _distances(small: MarkovChain, discount: float, progress: Progress) -> Solution | None:
-    """Between classes; None if there are too many of them."""
+    """The distances between classes; None if there is too little memory for them."""
     ground = cost.label_mismatch if small.reward is None else cost.reward_gap
     try:
         problem = Problem(small, small, discount=discount, cost=ground, normalised=True)
         return solve(problem, on_step=progress.on_step)
-    except NotEnoughMemory as error:  # the classes themselves are there and are worth telling
-        complain(f"no distances: {error}")
+    except NotEnoughMemory as error:  # the classes are known without them
+        tell(f"no distances: {error}")
         return None
 
 
@@ -151,7 +146,7 @@ def _cost_name(small: MarkovChain) -> str:
 
 
 def _extremes(solution: Solution) -> tuple[tuple[PairDistance, ...], tuple[PairDistance, ...]]:
-    """The closest and the farthest of the pairs x < y."""
+    """The closest and the farthest pairs x < y."""
     n = solution.problem.shape[0]
     places = np.flatnonzero(np.triu(np.ones((n, n), np.bool_), 1))
     values = solution.value.ravel()[places]
@@ -165,7 +160,7 @@ def _save(small: MarkovChain, output: str | None, progress: Progress) -> None:
     if output is not None:
         progress.doing("saving")
         small.save(output)
-        complain(f"the chain is in {output}")
+        tell(f"the chain is in {output}")
 
 
 def _reduction(model: str, chain: MarkovChain, small: MarkovChain, classes: Classes) -> dict[str, Any]:
@@ -180,10 +175,6 @@ def _reduction(model: str, chain: MarkovChain, small: MarkovChain, classes: Clas
     }
 
 
-def _expense(expense: Expense) -> dict[str, Any]:
-    return {"seconds": {"cpu": expense.cpu, "wall": expense.wall}, "memory_bytes": expense.memory}
-
-
 def _size_facts(model: str, chain: MarkovChain, small: MarkovChain) -> Iterator[tuple[str, str]]:
     yield "chain", printable(model)
     yield "states", f"{chain.n_states}, {chain.transitions.nnz} transitions"
@@ -191,10 +182,10 @@ def _size_facts(model: str, chain: MarkovChain, small: MarkovChain) -> Iterator[
 
 
 def _show_classes(chain: MarkovChain, small: MarkovChain, classes: Classes) -> None:
-    """The largest classes with more than one state."""
+    """Print the largest classes with more than one state."""
     sizes = np.bincount(classes)
     largest = np.argsort(-sizes, kind="stable")[:TOP]
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table = columns_table()
     table.add_column("class", overflow="fold")
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("states", overflow="fold")
@@ -209,14 +200,7 @@ def _members(chain: MarkovChain, states: npt.NDArray[np.int64]) -> str:
     return shown if len(states) <= MEMBERS_SHOWN else f"{shown}, …"
 
 
-def _distance_table(pairs: tuple[PairDistance, ...]) -> Table:
-    table = pairs_table("distance", names=("state", "and"))
-    for pair in pairs:
-        table.add_row(printable(pair.source), printable(pair.target), pair_digits(pair).value)
-    return table
-
-
 def _rounded_up(bound: float) -> str:
-    """Six digits, not less than the bound."""
+    """The bound with six digits, rounded up."""
     shown = f"{bound:.6g}"
     return shown if float(shown) >= bound else f"{bound * (1 + 1e-5):.6g}"

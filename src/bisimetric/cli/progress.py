@@ -1,7 +1,7 @@
-"""One moving line on stderr while something takes long: what is being done, step, gap, seconds.
+"""A line on stderr that shows what is being done during long work: phase, step, gap, seconds.
 
-It appears after `DELAY` seconds and only on a terminal. rich redraws it in its own thread, which works because the
-kernels do not hold the interpreter lock.
+It appears after `DELAY` seconds and only on a terminal. rich redraws it in its own thread; the kernels release the
+interpreter lock, so this works during a solve.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REDRAWS = 8  # per second
 
 
 class Progress:
-    """A context in which a line says what is going on."""
+    """A context in which the line is shown."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
@@ -47,16 +47,16 @@ class Progress:
             self._live.stop()
 
     def doing(self, what: str) -> None:
-        """A new phase begins."""
+        """Begin a new phase."""
         self._doing, self._step = what, None
 
     def on_step(self, step: Step) -> None:
-        """The solver made a step."""
+        """Take note of a solver step."""
         self._step = step
 
     def line(self) -> str:
-        """The line as it stands now."""
-        step = self._step  # replaced by another thread
+        """The line as it is now."""
+        step = self._step  # another thread may replace it
         parts = [self._doing]
         if step is not None:
             parts.append(f"step {step.step}")

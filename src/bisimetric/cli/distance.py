@@ -1,10 +1,10 @@
-"""`bisimetric distance`: check what is cheap to check, read, solve, save, draw, tell."""
+"""`bisimetric distance`: check the options, read the chains, solve, write the files, print the result."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from difflib import get_close_matches
+from argparse import Namespace
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -12,15 +12,11 @@ import numpy.typing as npt
 
 from bisimetric import cost as costs
 from bisimetric import solvers
-from bisimetric.cli._console import print_json, show
-from bisimetric.cli._cost_file import read_costs
-from bisimetric.cli._document import as_document
-from bisimetric.cli._outcome import TOP, Meter, Outcome, has_starts, summarise
-from bisimetric.cli._output import check_output, check_picture
-from bisimetric.cli._progress import Progress
-from bisimetric.cli._report import report, verdict_line
-from bisimetric.cli._text import complain, digits
-from bisimetric.cli._verdict import ExitCode, judge
+from bisimetric._support.options import one_of
+from bisimetric.cli.messages import ExitCode, digits, judge, tell
+from bisimetric.cli.outcome import TOP, Outcome, as_document, as_text, has_starts, summarise, verdict_line
+from bisimetric.cli.output import Meter, check_output, check_picture, print_json, show
+from bisimetric.cli.progress import Progress
 from bisimetric.errors import (
     BisimetricError,
     InvalidOption,
@@ -34,20 +30,18 @@ from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
 from bisimetric.solving.loop import solve
 from bisimetric.solving.solution import Solution, Status
-from bisimetric.views.distances import distances as draw_distances
 from bisimetric.views.explanation import Explanation
-from bisimetric.views.figures import save as save_figure
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The command line."""
+    """The options of the command."""
 
     source: str
     target: str
     discount: float
     cost: str
-    start: tuple[str, str] | None
+    start: list[str] | None  # two: of the source and of the target
     normalised: bool
     solver: str
     tol: float | None
@@ -57,13 +51,18 @@ class Request:
     plot: str | None
     fail_above: float | None
 
+    @classmethod
+    def of(cls, options: Namespace) -> Request:
+        """The request that the parsed command line makes."""
+        return cls(**{field.name: getattr(options, field.name) for field in fields(cls)})
+
 
 def run(request: Request) -> int:
     """Compute and print; returns the exit code."""
     check_output(request.save, "--save")
     check_picture(request.plot, "--plot")
     _check_limit(request.fail_above)
-    solver = _solver(request.solver)
+    solver = solvers.ALL[one_of(request.solver, "--solver", solvers.ALL)]()
     meter = Meter()
     try:
         with Progress() as progress:
@@ -73,7 +72,7 @@ def run(request: Request) -> int:
                 failures = _write(solution, request, progress)
                 outcome = _outcome(solution, request, meter, progress)
             except KeyboardInterrupt:
-                complain(_reached(solution))
+                tell(_reached(solution))
                 raise
     except SolveInterrupted as stopped:
         return _interrupted(stopped, request)
@@ -81,24 +80,16 @@ def run(request: Request) -> int:
     _warn(solution, missed, request.tol)
     if failures:
         for failure in failures[1:]:
-            complain(f"error: {failure}")
+            tell(f"error: {failure}")
         raise failures[0]
     if outcome.verdict is not None:
         return outcome.verdict.exit_code
-    return ExitCode.UNDECIDED if missed else ExitCode.FINE
+    return ExitCode.UNDECIDED if missed else ExitCode.SUCCESS
 
 
 def _check_limit(limit: float | None) -> None:
     if limit is not None and not 0.0 <= limit < math.inf:
         raise InvalidOption(f"--fail-above is {limit:g}, expected a number ≥ 0")
-
-
-def _solver(name: str) -> solvers.Solver[Any]:
-    if name not in solvers.ALL:
-        near = get_close_matches(name, solvers.ALL, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InvalidOption(f"solver {name!r} is unknown, expected one of {', '.join(solvers.ALL)}{hint}")
-    return solvers.ALL[name]()
 
 
 def _problem(request: Request, progress: Progress) -> Problem:
@@ -124,13 +115,15 @@ def _cost(text: str, shape: tuple[int, int]) -> npt.ArrayLike | costs.Cost:
         return costs.reward_gap
     if text == "labels":
         return costs.label_mismatch
+    from bisimetric.cli.cost_file import read_costs
+
     return read_costs(text, shape)
 
 
 def _solve(
     problem: Problem, solver: solvers.Solver[Any], request: Request, progress: Progress
 ) -> tuple[Solution, bool]:
-    """The solution, and whether it missed a tolerance that was asked for."""
+    """The solution, and whether it missed the tolerance given with --tol."""
     progress.doing("solving")
     try:
         solution = solve(problem, solver, tol=request.tol, max_steps=request.max_steps, on_step=progress.on_step)
@@ -140,7 +133,7 @@ def _solve(
 
 
 def _write(solution: Solution, request: Request, progress: Progress) -> list[Exception]:
-    """The files asked for, before anything is printed; failures are kept until the answer has been."""
+    """Write the files before anything is printed; returns the failures, to be told after the answer."""
     failures: list[Exception] = []
     for path, what, doing, write in (
         (request.save, "the solution", "saving", solution.save),
@@ -154,12 +147,14 @@ def _write(solution: Solution, request: Request, progress: Progress) -> list[Exc
         except (BisimetricError, OSError) as error:
             failures.append(error)
         else:
-            complain(f"{what} is in {path}")
+            tell(f"{what} is in {path}")
     return failures
 
 
 def _draw(solution: Solution, request: Request, path: str) -> None:
-    save_figure(draw_distances(solution, names=(request.source, request.target)), path)
+    from bisimetric import plot
+
+    plot.save(plot.distances(solution, names=(request.source, request.target)), path)
 
 
 def _outcome(solution: Solution, request: Request, meter: Meter, progress: Progress) -> Outcome:
@@ -182,8 +177,8 @@ def _outcome(solution: Solution, request: Request, meter: Meter, progress: Progr
 def _explanation(solution: Solution) -> Explanation | None:
     try:
         return solution.explain(TOP)
-    except (NotEnoughMemory, SolverFailed) as error:  # the distance itself is there and is worth telling
-        complain(f"no explanation: {error}")
+    except (NotEnoughMemory, SolverFailed) as error:  # the distance is known without it
+        tell(f"no explanation: {error}")
         return None
 
 
@@ -191,16 +186,16 @@ def _print(outcome: Outcome, as_json: bool) -> None:
     if as_json:
         print_json(as_document(outcome))
         if outcome.verdict is not None:
-            complain(verdict_line(outcome))
+            tell(verdict_line(outcome))
     else:
-        show(*report(outcome))
+        show(*as_text(outcome))
 
 
 def _warn(solution: Solution, missed: bool, tol: float | None) -> None:
     if missed:
-        complain(f"the tolerance {tol:g} was not reached; {_reached(solution)}; {REMEDIES[solution.status]}")
+        tell(f"the tolerance {tol:g} was not reached; {_reached(solution)}; {REMEDIES[solution.status]}")
     elif not solution.reached_tol and solution.status in (Status.STEP_LIMIT, Status.STALLED):
-        complain(f"stopped early; {_reached(solution)}, wanted {solution.tol:g}; {REMEDIES[solution.status]}")
+        tell(f"stopped early; {_reached(solution)}, wanted {solution.tol:g}; {REMEDIES[solution.status]}")
 
 
 REMEDIES = {
@@ -211,15 +206,15 @@ REMEDIES = {
 
 
 def _interrupted(stopped: SolveInterrupted, request: Request) -> int:
-    complain("interrupted; certifying what was reached (Ctrl-C again stops at once)")
+    tell("interrupted; certifying what was reached (Ctrl-C again stops at once)")
     solution = stopped.solution
-    complain(_reached(solution))
+    tell(_reached(solution))
     if request.save is not None:
         solution.save(request.save)
-        complain(f"what was reached is in {request.save}")
+        tell(f"what was reached is in {request.save}")
     if request.plot is not None:
         _draw(solution, request, request.plot)
-        complain(f"a picture of what was reached is in {request.plot}")
+        tell(f"a picture of what was reached is in {request.plot}")
     return ExitCode.INTERRUPTED
 
 

@@ -1,4 +1,4 @@
-"""What can be named on the command line: solvers and environments."""
+"""`bisimetric solvers` and `bisimetric environments`: what can be named on the command line."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import dataclasses
 from typing import Any
 
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from bisimetric import environments, solvers
-from bisimetric.cli._console import print_json, show
-from bisimetric.cli._verdict import ExitCode
+from bisimetric.cli.messages import ExitCode
+from bisimetric.cli.output import columns_table, print_json, show
 
 INDENT = (0, 0, 0, 4)
 
 
 def list_solvers(*, as_json: bool) -> int:
-    """Name, description, tolerance and options of every solver."""
+    """Print name, description, tolerance and options of every solver."""
     known = [_describe(solver) for solver in solvers.ALL.values()]
     if as_json:
         print_json(known)
-        return ExitCode.FINE
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+        return ExitCode.SUCCESS
+    table = columns_table()
     table.add_column("solver", no_wrap=True, style="bold")
     table.add_column("tolerance", no_wrap=True)
     table.add_column("what it does, and its options")
@@ -34,12 +33,13 @@ def list_solvers(*, as_json: bool) -> int:
     show(
         table,
         Text(
-            "\nThe tolerance bounds the certified relative gap (or rounds are run); --tol sets another.\n"
+            "\nThe tolerance bounds the certified relative gap, and --tol sets another. A solver with\n"
+            "'rounds' runs a number of rounds instead.\n"
             "Other options are set in Python: bisimetric.SinkhornBellman(regularisation=0.1).",
             style="dim",
         ),
     )
-    return ExitCode.FINE
+    return ExitCode.SUCCESS
 
 
 def _describe(solver: type[Any]) -> dict[str, Any]:
@@ -57,13 +57,13 @@ def _describe(solver: type[Any]) -> dict[str, Any]:
 
 
 def list_environments(*, as_json: bool) -> int:
-    """Pattern, description and an example of every environment."""
+    """Print pattern, description and an example of every environment."""
     known = environments.catalogue()
     if as_json:
         print_json([dataclasses.asdict(entry) for entry in known])
-        return ExitCode.FINE
+        return ExitCode.SUCCESS
     for entry in known:
         show(Text(entry.pattern, style="bold"), Padding(entry.description, INDENT))
         if entry.example != entry.pattern:
             show(Padding(Text(f"for example {entry.example}", style="dim"), INDENT))
-    return ExitCode.FINE
+    return ExitCode.SUCCESS

@@ -1,8 +1,9 @@
-"""Names and numbers as text.
+"""How a command answers in short: exit codes, verdicts, one line on stderr, and numbers as text.
 
-Names of states and files are data: whatever could move the cursor, change colours or reorder a line is shown as an
-escape. A number in an interval gets as many digits as the interval proves and one or two more; printed bounds are
-rounded outwards, so they hold as printed.
+Names of states and files are data: characters that could move the cursor, change colours or reorder a line are shown as
+escapes. A number in an interval gets the digits that the interval proves and one or two more; printed bounds are
+rounded outwards, so they hold as printed. Only the standard library is imported here: the command needs this module
+even where numpy cannot be loaded.
 """
 
 from __future__ import annotations
@@ -11,18 +12,55 @@ import math
 import sys
 from contextlib import suppress
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from enum import Enum, IntEnum
 from typing import NamedTuple
 
 from bisimetric._support.text import printable as printable
 
 LONGEST_MESSAGE = 2_000
-FLOAT_DIGITS = 17  # significant digits that tell any two floats apart
-DIGITS_BEYOND = 2  # after the last decimal that the interval fixes
-PLAIN_FROM, PLAIN_TO = -5, 14  # powers of ten written without exponent
+FLOAT_DIGITS = 17  # significant digits that distinguish any two floats
+DIGITS_BEYOND = 2  # digits after the last decimal that the interval proves
+PLAIN_FROM, PLAIN_TO = -5, 14  # powers of ten written without an exponent
 
 
-def complain(message: str) -> None:
-    """One inert line on stderr, if there is someone to read it."""
+class ExitCode(IntEnum):
+    """The exit codes of the command; its help explains them."""
+
+    SUCCESS = 0
+    ABOVE = 1
+    INVALID = 2
+    UNDECIDED = 3
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141  # as a shell reports SIGPIPE
+
+
+class Verdict(Enum):
+    """Where the distance lies relative to a limit."""
+
+    WITHIN = "within"
+    ABOVE = "above"
+    UNDECIDED = "undecided"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """0, 1 or 3."""
+        return {
+            Verdict.WITHIN: ExitCode.SUCCESS,
+            Verdict.ABOVE: ExitCode.ABOVE,
+            Verdict.UNDECIDED: ExitCode.UNDECIDED,
+        }[self]
+
+
+def judge(interval: tuple[float, float], limit: float) -> Verdict:
+    """What the interval proves about the limit."""
+    lower, upper = interval
+    if upper <= limit:
+        return Verdict.WITHIN
+    return Verdict.ABOVE if lower > limit else Verdict.UNDECIDED
+
+
+def tell(message: str) -> None:
+    """Print one line on stderr, with control characters escaped; a closed or full stderr is ignored."""
     line = printable(" ".join(message.split()), LONGEST_MESSAGE)
     with suppress(OSError, ValueError):
         print(f"bisimetric: {line}", file=sys.stderr, flush=True)
@@ -42,7 +80,7 @@ class Digits(NamedTuple):
 
 
 def digits(value: float, lower: float, upper: float) -> Digits:
-    """The three with the same decimals: those that the interval fixes and a few more."""
+    """The three numbers with the same decimals: those that the interval proves and DIGITS_BEYOND more."""
     width = upper - lower
     if width == 0.0:
         return Digits(*(repr(number).removesuffix(".0") for number in (value, lower, upper)))
@@ -63,7 +101,7 @@ def _rounded(number: float, decimals: int, rounding: str, *, plain: bool) -> str
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people."""
+    """Seconds as text: 1.50 s, 3 min 20 s, 2 h 5 min."""
     if seconds < 60:
         return f"{seconds:.2f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -1,4 +1,4 @@
-"""A table of costs from a file: `.npy`, `.csv` or `.json`. Nothing in it is executed, and what is read is bounded."""
+"""A table of costs from a `.npy`, `.csv` or `.json` file; nothing in it is executed, and its size is limited."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import numpy.typing as npt
 from bisimetric._support.memory import in_words
 from bisimetric.errors import FileFormatError
 
-BYTES_PER_COST = 64  # in any of the formats, generously
-ALWAYS_ALLOWED = 2**20  # bytes; so that a table of the wrong shape is told so, not that it is too large
+BYTES_PER_COST = 64  # upper limit in all formats
+ALWAYS_ALLOWED = 2**20  # bytes; a small table of the wrong shape is refused for its shape, not for its size
 
 
 def read_costs(path: str, shape: tuple[int, int]) -> npt.ArrayLike:
-    """The table in a file that should hold one of this shape; `Problem` checks what it contains."""
+    """The table in a file, which should have this shape; `Problem` checks the numbers."""
     file = Path(path)
     read = _READERS.get(file.suffix)
     if read is None:
@@ -42,7 +42,7 @@ def read_costs(path: str, shape: tuple[int, int]) -> npt.ArrayLike:
 
 
 def _read_npy(file: Path) -> npt.NDArray[Any]:
-    # Mapped, so that a header which claims more than there is fails before anything is allocated.
+    # Mapped: a header that claims more numbers than the file has fails before anything is allocated.
     table: npt.NDArray[Any] = np.lib.format.open_memmap(file, mode="r")
     return table
 

@@ -1,4 +1,4 @@
-"""`bisimetric reproduce`: run the paper's experiments, keep records and pictures, tell the key numbers."""
+"""`bisimetric reproduce`: run the paper's experiments, write records and pictures, print the key numbers."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich import table as rich_table
 from rich.console import RenderableType
 from rich.text import Text
 
 from bisimetric import plot
 from bisimetric._support.options import one_of
-from bisimetric.cli._console import print_json, show
-from bisimetric.cli._progress import Progress
-from bisimetric.cli._text import duration
-from bisimetric.cli._verdict import ExitCode
+from bisimetric.cli.messages import ExitCode, duration
+from bisimetric.cli.output import columns_table, print_json, show
+from bisimetric.cli.progress import Progress
 from bisimetric.errors import BisimetricError, InvalidOption, MissingExtra
 from bisimetric.experiments import ALL, Experiment, Record, Table, Workplace, read_record, write_record
 from bisimetric.io._files import check_destination, described
@@ -27,23 +25,22 @@ FOLDER, QUICK_FOLDER = "reproduction", "reproduction-quick"
 
 
 def run_reproduce(name: str, out: str | None, *, quick: bool, as_json: bool) -> int:
-    """Run one experiment or all; what is finished is in its files, whatever happens to the next."""
+    """Run one experiment or all; the files of a finished one are written before the next begins."""
     chosen = _chosen(name)
     _check_extras(chosen)
     folder = _folder((QUICK_FOLDER if quick else FOLDER) if out is None else out)
     _check_files(chosen, folder)
     summaries = []
     for experiment in chosen:
-        record, files = _reproduced(experiment, folder, quick)
+        record, files = _run_and_draw(experiment, folder, quick)
         if as_json:
             summaries.append(_summary(experiment, record, files))
         else:
-            show(
-                *_told(experiment.tables(record)), Text(f"{_cost(record)}; {', '.join(map(str, files))}\n", style="dim")
-            )
+            footer = f"{_cost(record)}; {', '.join(map(str, files))}\n"
+            show(*tables_as_text(experiment.tables(record)), Text(footer, style="dim"))
     if as_json:
         print_json(summaries)
-    return ExitCode.FINE
+    return ExitCode.SUCCESS
 
 
 def _chosen(name: str) -> list[Experiment]:
@@ -51,7 +48,7 @@ def _chosen(name: str) -> list[Experiment]:
 
 
 def _check_extras(chosen: Sequence[Experiment]) -> None:
-    """Before anything takes long."""
+    """Refuse missing libraries before the work begins."""
     try:
         require_matplotlib()
         if any(experiment.name == "instances" for experiment in chosen):
@@ -61,7 +58,7 @@ def _check_extras(chosen: Sequence[Experiment]) -> None:
 
 
 def _folder(out: str) -> Path:
-    """The folder for the files, made if need be."""
+    """The folder for the files; it is made if it does not exist."""
     if not out:
         raise InvalidOption("--out is empty, expected the name of a folder")
     folder = Path(out)
@@ -69,7 +66,7 @@ def _folder(out: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidOption(
-            f"--out is {out!r}, which cannot be made: {error.strerror}; choose another folder"
+            f"--out is {out!r}, which cannot be created: {error.strerror}; choose another folder"
         ) from None
     if not os.access(folder, os.W_OK):
         raise InvalidOption(f"--out is {out!r}, which cannot be written to; choose another folder")
@@ -77,7 +74,7 @@ def _folder(out: str) -> Path:
 
 
 def _check_files(chosen: Sequence[Experiment], folder: Path) -> None:
-    """Before the work begins: afterwards an hour of it would be lost."""
+    """Refuse files that cannot be written before an hour of work is lost."""
     for experiment in chosen:
         for file in (_record_file(experiment, folder), *(_picture_file(name, folder) for name in experiment.pictures)):
             try:
@@ -94,8 +91,8 @@ def _picture_file(name: str, folder: Path) -> Path:
     return folder / f"{name}.png"
 
 
-def _reproduced(experiment: Experiment, folder: Path, quick: bool) -> tuple[Record, list[Path]]:
-    """The record as it is in its file, and all files."""
+def _run_and_draw(experiment: Experiment, folder: Path, quick: bool) -> tuple[Record, list[Path]]:
+    """Run an experiment and write its files; returns the record as read back from its file, and all files."""
     place = _record_file(experiment, folder)
     with Progress() as progress:
 
@@ -114,10 +111,11 @@ def _reproduced(experiment: Experiment, folder: Path, quick: bool) -> tuple[Reco
     return record, files
 
 
-def _told(tables: Sequence[Table]) -> list[RenderableType]:
+def tables_as_text(tables: Sequence[Table]) -> list[RenderableType]:
+    """The tables of a record, with titles and notes."""
     parts: list[RenderableType] = []
     for table in tables:
-        drawn = rich_table.Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+        drawn = columns_table()
         for k, head in enumerate(table.head):
             drawn.add_column(head, justify="right" if k else "left")
         for row in table.body:
