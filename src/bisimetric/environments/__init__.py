@@ -1,4 +1,11 @@
-"""Ready-made models: walks on grids and random chains, by function or by name, and a decision process."""
+"""Built-in models: walks on grids and random chains, by function or by name, and a decision process.
+
+This folder may import models and what is below them. Its modules are private; the names below are public.
+
+>>> import bisimetric as bm
+>>> chain = bm.environments.four_rooms("p1", door_cost=True)
+>>> same = bm.environments.by_name("four-rooms:p1,door-cost")
+"""
 
 from bisimetric.environments.grids import grid as grid
 from bisimetric.environments.grids import grid_3x3 as grid_3x3
@@ -35,3 +42,7 @@ __all__ = [
     "random_sparse_chain",
     "small_four_rooms",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

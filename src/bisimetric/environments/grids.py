@@ -1,7 +1,7 @@
 """Walks on grids: any ASCII map, the 3×3 grid of the paper's heat map, and open squares.
 
-States are the free cells, row by row, named "(row,column)". Their labels are "goal" where the reward is
-positive, else "door" or "room".
+States are the free cells, row by row, named "(row,column)". A state is labelled "goal" if its reward is positive, else
+"door" or "room".
 """
 
 from __future__ import annotations
@@ -35,11 +35,34 @@ def grid(
     start: Cell | int | str | Floats | None = None,
     walk: Literal["stay", "neighbours"] = "stay",
 ) -> MarkovChain:
-    """The random walk on the free cells of a map ('#' wall, '.' free, 'D' door, 'G' reward +1, 'S' start).
+    """The random walk on the free cells of a map drawn in characters.
 
-    A dict of rewards is laid over the map's; an array (one value per state) replaces them. A tuple as `start`
-    is a cell, anything else is what `MarkovChain` takes. Without 'S' or `start` the chain has no start.
+    Parameters
+    ----------
+    ascii_map : str
+        One line per row: '#' wall, '.' free cell, 'D' door, 'G' free cell with reward +1, 'S' start. Common indentation
+        and empty lines around the map are ignored. Outside of the map is wall.
+    reward : mapping from (row, column) to float, or array [n], optional
+        A mapping changes the rewards of single cells; an array replaces those of all n states.
+    start : (row, column), or what `MarkovChain` takes as start, optional
+        The start instead of 'S'. Without 'S' and `start` the chain has no start.
+    walk : {"stay", "neighbours"}
+        "stay": each direction with probability 1/4, and a step into a wall stays. "neighbours": uniform over the free
+        cells beside.
 
+    Returns
+    -------
+    MarkovChain
+        The chain of n free cells, row by row, named "(row,column)" and labelled "goal", "door" or "room".
+
+    Raises
+    ------
+    InvalidOption
+        If the map has an unknown character, rows of different lengths, no free cell or two starts; or if a cell or
+        reward does not fit the map.
+
+    Examples
+    --------
     >>> from bisimetric.environments import grid
     >>> chain = grid('''
     ...     S.#
@@ -57,7 +80,33 @@ def grid(
 
 
 def open_grid(k: int, *, corner: Corner = "south-east") -> MarkovChain:
-    """The walk on a k×k square without walls, +1 in one corner, start in the opposite one."""
+    """The random walk on a k×k square without walls, with +1 in one corner and the start in the opposite one.
+
+    Parameters
+    ----------
+    k : int
+        The side, at least 1.
+    corner : {"south-east", "south-west", "north-east", "north-west"}
+        The corner with the reward.
+
+    Returns
+    -------
+    MarkovChain
+        The chain of k² states.
+
+    Raises
+    ------
+    InvalidOption
+        If an option is out of range.
+    NotEnoughMemory
+        If the square does not fit into memory.
+
+    Examples
+    --------
+    >>> from bisimetric.environments import open_grid
+    >>> open_grid(3).n_states
+    9
+    """
     last = whole(k, "k", at_least=1) - 1
     require_square(last + 1)
     down, right = CORNERS[one_of(corner, "corner", CORNERS)]
@@ -67,7 +116,19 @@ def open_grid(k: int, *, corner: Corner = "south-east") -> MarkovChain:
 
 
 def grid_3x3() -> MarkovChain:
-    """The 3×3 grid of the paper's heat map: uniform over the neighbours, start upper left, +1 lower left."""
+    """The 3×3 grid of the paper's heat map: steps go to a random neighbour, start upper left, +1 lower left.
+
+    Returns
+    -------
+    MarkovChain
+        The chain of 9 states.
+
+    Examples
+    --------
+    >>> from bisimetric.environments import grid_3x3
+    >>> grid_3x3().reward
+    array([0., 0., 0., 0., 0., 0., 1., 0., 0.])
+    """
     return grid(
         """
         S..
@@ -79,7 +140,7 @@ def grid_3x3() -> MarkovChain:
 
 
 def chain_on(layout: Layout, transitions: Matrix, reward: Floats, start: object) -> MarkovChain:
-    """The chain with those transitions, its states named and labelled after their cells."""
+    """The chain with these transitions; its states are named and labelled after their cells."""
     return MarkovChain(
         transitions,
         reward=reward,

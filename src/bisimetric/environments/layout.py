@@ -1,11 +1,10 @@
-"""Grid maps drawn in ASCII: which cells are free, and which lie next to one another.
+"""Grid maps drawn in characters: which cells are free, and which are neighbours.
 
     #  wall        .  free cell        D  door: a free cell in a wall line
     G  goal: a free cell with reward +1        S  start: a free cell, at most one
 
-The free cells are the states, numbered row by row from the upper left. A cell is written (row, column), both
-from 0, and the walls drawn count. What lies outside of the map is wall. Common indentation, and empty lines
-before and after the map, are ignored.
+The free cells are the states, numbered row by row from the upper left. A cell is (row, column), both from 0 and
+counting walls. Outside of the map is wall. Common indentation, and empty lines before and after the map, are ignored.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from bisimetric._support.options import shown
 from bisimetric.errors import InvalidOption
 
 WALL, FREE, DOOR, GOAL, START = "#.DGS"
-BYTES_PER_CELL = 400  # of a map and of the chain on it
+BYTES_PER_CELL = 400  # of a map and its chain together
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right
 
 Cell = tuple[int, int]
@@ -46,7 +45,7 @@ class Layout:
         return len(self.cells)
 
     def state_at(self, cell: Cell, what: str) -> int:
-        """The state of a free cell; `what` says in an error who asked for it."""
+        """The state of a free cell; errors call the option that named it `what`."""
         rows, columns = self.state.shape
         if not (isinstance(cell, tuple) and len(cell) == 2 and all(isinstance(k, Integral) for k in cell)):
             raise InvalidOption(f"{what} names {cell!r}, expected a cell (row, column)")
@@ -59,14 +58,14 @@ class Layout:
         return state
 
     def neighbours(self) -> Ints:
-        """The state up, down, left and right of each state, -1 where a wall is: [4, n]."""
+        """The state above, below, left and right of each state, -1 for a wall: [4, n]."""
         framed = np.pad(self.state, 1, constant_values=-1)
         row, column = self.cells.T + 1
         return np.stack([framed[row + down, column + right] for down, right in STEPS])
 
 
 def read_map(ascii_map: str) -> Layout:
-    """The layout that a map draws."""
+    """The layout of a map."""
     lines = _checked_lines(ascii_map)
     drawn = np.array([list(line) for line in lines])  # [rows, columns], one character each
     free = drawn != WALL
@@ -117,7 +116,7 @@ def _checked_lines(ascii_map: object) -> list[str]:
 
 
 def require_square(side: int) -> None:
-    """Raise where a square of this side needs more memory than there is."""
+    """Raise NotEnoughMemory if a square of this side does not fit."""
     memory.require_if_large(
         BYTES_PER_CELL * side * side, f"a grid of side {shown(side)}", "take a smaller one, or a map with fewer cells"
     )

@@ -1,14 +1,14 @@
-"""Four rooms with random obstacles, walked by their optimal policy.
+"""Four rooms with random obstacles, under their optimal policy.
 
 The 40-state layout with +1 in the outer corner of every room but the upper left, −0.25 on the doors, and one to seven
-cells blocked, so 33 to 39 states. Half of the obstacles drawn are single cells of the rooms; the others are what
-changes the way to a reward: a whole door, or the two cells beside a rewarded corner, which shut it off. So the nearest
-reward may lie in the same room, behind some doors, or out of reach. The start is in the upper left room for every other
-seed on average, anywhere in the rooms otherwise.
+blocked cells, so 33 to 39 states. With probability 1/2 an obstacle is a single cell of a room; otherwise it changes the
+way to a reward: it blocks a door, or the two cells beside a rewarded corner. So the nearest reward may be in the same
+room, behind some doors, or out of reach. The start is drawn from the upper left room with probability 1/2, from all
+rooms otherwise.
 
-A step goes where it is meant to with probability 0.8 and in a random direction otherwise; into a wall it stays. The
-chain takes the steps that earn most at γ = 0.95, and where several are best, each of them equally often: that keeps
-the symmetries of the map, and rounding decides nothing.
+A step goes in the chosen direction with probability 0.8 and in a random one otherwise; a step into a wall stays. The
+chain follows the policy that is optimal for γ = 0.95. Where several actions are optimal it takes each of them equally
+often: this keeps the symmetries of the map, and the choice does not depend on rounding.
 
 Reference: Calo et al. 2024, Appendix F (the 35 instances; their obstacles and starts are not known).
 """
@@ -34,18 +34,35 @@ MAP = """
     ...D...
     G..#..G
 """
-SHUT_OFF = (((0, 5), (1, 6)), ((5, 0), (6, 1)), ((5, 6), (6, 5)))  # the cells beside each rewarded corner
+SHUT_OFF = (((0, 5), (1, 6)), ((5, 0), (6, 1)), ((5, 6), (6, 5)))  # the two cells beside each rewarded corner
 FIRST_ROOM = 3  # rows and columns of the upper left room
 MOST_OBSTACLES = 7
 DOOR_REWARD = -0.25
 SLIP = 0.2
 DISCOUNT = 0.95
-TIE = 1e-9  # relative to the largest value: moves that are this close to the best are equally good
+TIE = 1e-9  # actions this close to the best one, relative to the largest value, count as equally good
 
 
 def four_rooms_obstacles(*, seed: int) -> MarkovChain:
-    """The optimal walk through four rooms with obstacles and a start drawn by that seed.
+    """The optimal walk through four rooms with random obstacles and a random start, 33 to 39 states.
 
+    Parameters
+    ----------
+    seed : int
+        The seed of the obstacles and the start, at least 0.
+
+    Returns
+    -------
+    MarkovChain
+        The chain under its optimal policy for γ = 0.95: +1 in up to three corners, −0.25 on doors.
+
+    Raises
+    ------
+    InvalidOption
+        If `seed` is not a whole number ≥ 0.
+
+    Examples
+    --------
     >>> from bisimetric.environments import four_rooms_obstacles
     >>> four_rooms_obstacles(seed=3).n_states
     38
@@ -58,7 +75,7 @@ def four_rooms_obstacles(*, seed: int) -> MarkovChain:
 
 
 def obstacle_map(seed: int) -> str:
-    """The map of that seed: obstacles are walls, S is the start."""
+    """The map of a seed: obstacles are walls, S is the start."""
     rng = np.random.default_rng(whole(seed, "seed", at_least=0))
     drawn = [list(line.strip()) for line in MAP.split()]
     rooms = _cells(drawn, FREE)
@@ -71,7 +88,7 @@ def obstacle_map(seed: int) -> str:
 
 
 def _obstacles(rng: np.random.Generator, rooms: list[Cell], doors: list[Cell], start: Cell) -> set[Cell]:
-    """One to seven cells, none of them the start."""
+    """One to seven cells without the start."""
     blocks: list[tuple[Cell, ...]] = [*((door,) for door in doors), *SHUT_OFF]
     wanted = int(rng.integers(1, MOST_OBSTACLES, endpoint=True))
     chosen: set[Cell] = set()
@@ -83,7 +100,7 @@ def _obstacles(rng: np.random.Generator, rooms: list[Cell], doors: list[Cell], s
 
 
 def _best_moves(mdp: MDP) -> Floats:
-    """[n, A], every best move equally often."""
+    """The policy [n, A] that takes every optimal action equally often."""
     value = mdp.optimal_policy(DISCOUNT).value
     earned = np.stack([matrix @ value for matrix in mdp.transitions], axis=1)  # [n, A], up to reward and discount
     best = earned >= earned.max(axis=1, keepdims=True) - TIE * max(1.0, float(np.abs(value).max()))

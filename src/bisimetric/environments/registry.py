@@ -5,9 +5,8 @@ One grammar serves all:
     name   = family [":" argument] {"," option}          four-rooms:p1,door-cost
     option = key "=" value | flag                        random:20,kind=uniform,seed=1
 
-The argument may be left out where the family has none or a default; the first option then follows the colon
-(`four-rooms:side=20`). A name comes from outside, so it cannot ask for unbounded memory: sizes have limits
-here, which the functions themselves do not have.
+Without an argument the first option follows the colon (`four-rooms:side=20`). Names come from outside and must not
+cause unbounded allocations, so sizes have limits here that the functions themselves do not have.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from bisimetric.environments.rooms import (
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain
 
-MAX_SIDE = 1_000  # of a grid: a million states
-MAX_DENSE_STATES = 5_000  # 25 million transitions
+MAX_SIDE = 1_000  # of a grid, so at most a million states
+MAX_DENSE_STATES = 5_000  # so at most 25 million transitions
 MAX_SPARSE_STATES = 1_000_000
 MAX_SPARSE_TRANSITIONS = 10_000_000
 MAX_SUCCESSORS = 100
-SUCCESSORS = 5  # where the name does not say
+SUCCESSORS = 5  # default
 LISTED = "`bisimetric environments` lists them"
 
 Reader = Callable[[str, str], object]  # (text, what it is) -> value
@@ -41,7 +40,17 @@ Reader = Callable[[str, str], object]  # (text, what it is) -> value
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the catalogue."""
+    """A pattern of names of built-in environments.
+
+    Attributes
+    ----------
+    pattern : str
+        What names look like, with options in brackets: "open-grid:K[,corner=CORNER]".
+    description : str
+        One line about the environment.
+    example : str
+        A name of this pattern, for `by_name` or the command line.
+    """
 
     pattern: str
     description: str
@@ -50,9 +59,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What may follow a family's name, and the function that builds the chain from it.
+    """What may follow the name of a family, and the function that builds the chain.
 
-    The argument and the options are passed by keyword, a dash in their names becoming an underscore.
+    The argument and the options are passed by keyword, with underscores for dashes.
     """
 
     build: Callable[..., MarkovChain]
@@ -64,8 +73,25 @@ class Family:
 
 
 def by_name(name: str) -> MarkovChain:
-    """The environment of that name.
+    """The built-in environment of this name.
 
+    Parameters
+    ----------
+    name : str
+        A name such as "four-rooms:p1,door-cost"; `catalogue` lists the patterns.
+
+    Returns
+    -------
+    MarkovChain
+        The chain.
+
+    Raises
+    ------
+    InvalidOption
+        If the name or an option in it is unknown or out of range.
+
+    Examples
+    --------
     >>> from bisimetric.environments import by_name
     >>> by_name("four-rooms:p1,door-cost").n_states
     40
@@ -86,17 +112,46 @@ def by_name(name: str) -> MarkovChain:
 
 
 def is_name(text: str) -> bool:
-    """Whether the text begins with a known family, so that it means an environment and not a file."""
+    """Whether a text means a built-in environment and not a file: it begins with the name of a family.
+
+    Parameters
+    ----------
+    text : str
+        A name or the path of a file.
+
+    Returns
+    -------
+    bool
+        True also if what follows the family is wrong; `by_name` then says what.
+
+    Examples
+    --------
+    >>> from bisimetric.environments import is_name
+    >>> is_name("open-grid:5"), is_name("mine.json")
+    (True, False)
+    """
     return _split(text)[0] in FAMILIES
 
 
 def catalogue() -> list[Entry]:
-    """Every pattern that `by_name` understands."""
+    """Every pattern of names that `by_name` understands; `bisimetric environments` prints them.
+
+    Returns
+    -------
+    list of Entry
+        Pattern, description and example of each.
+
+    Examples
+    --------
+    >>> from bisimetric.environments import catalogue
+    >>> [entry.example for entry in catalogue()][:2]
+    ['four-rooms:p1', 'four-rooms:side=20,goal=all']
+    """
     return [entry for family in FAMILIES.values() for entry in family.entries]
 
 
 def _split(name: str) -> tuple[str, list[str], bool]:
-    """Family, items after it, and whether a colon sets them off."""
+    """The family, the items after it, and whether a colon comes before them."""
     before_comma = name.partition(",")[0]
     mark = ":" if ":" in before_comma else ","
     head, found, rest = name.partition(mark)
@@ -105,7 +160,7 @@ def _split(name: str) -> tuple[str, list[str], bool]:
 
 
 def _read(name: str, family: Family, item: str, *, may_be_argument: bool) -> tuple[str, object]:
-    """One item after the family as key and value."""
+    """Key and value of one item after the family."""
     key, equals, text = (part.strip() for part in item.partition("="))
     options = (*family.options, *family.flags)
     if not equals and may_be_argument and key not in options:

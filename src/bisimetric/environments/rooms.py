@@ -1,14 +1,14 @@
 """Four rooms joined by four doors: the paper's instances and a version of any size.
 
-The 40-state layout is a 7×7 square with a wall on row 3 and column 3, and doors at (1,3), (3,1), (3,5) and
-(5,3). Ten instances p0 … p9 share the walk (1/4 in each direction, a blocked move stays) and differ in
-rewards and start. The 20-state layout has 2×2 rooms. The scalable layout of side L has rooms whose sides add
-up to L, not counting the wall between them, so L² + 4 states; a door lies in the middle of its wall segment,
-the middle nearer to the crossing of the walls if there are two. Side 6 is the 40-state layout, side 4 the
-20-state one. For even L the layout has all eight symmetries of the square.
+The 40-state layout is a 7×7 square with a wall on row 3 and column 3, and doors at (1,3), (3,1), (3,5) and (5,3). Ten
+instances p0 … p9 have the same random walk (1/4 in each direction, a blocked move stays) and differ in rewards and
+start. The 20-state layout has 2×2 rooms. The scalable layout of side L has rooms whose sides add up to L, not counting
+the wall between them, so L² + 4 states. A door lies in the middle of its wall segment; of two middle cells it takes the
+one nearer to the crossing of the walls. Side 6 is the 40-state layout, side 4 the 20-state one. For even L the layout
+has all eight symmetries of the square.
 
-Two variants: *door cost* puts −1 on the doors (a +1 on a door wins); *shortest path* at weight w takes the
-shortest way to the nearest +1 cell with probability w and walks at random otherwise.
+Two variants: *door cost* puts −1 on doors that have no +1; *shortest path* with weight w takes the shortest way to the
+nearest +1 cell with probability w and a random step otherwise.
 
 References: Sutton, Precup & Singh 1999 (the classic layout); Calo et al. 2024 (the instances).
 """
@@ -54,7 +54,7 @@ SMALL_FOUR_ROOMS = {
     """,
 }
 
-# The upper left room is the 3×3 grid itself; each quarter turn of the map carries it into the next room.
+# The upper left room is the 3×3 grid itself; a quarter turn of the map moves it to the next room.
 MATCHING_FOUR_ROOMS = """
     S..#G..
     ...D...
@@ -115,12 +115,35 @@ def four_rooms(
     door_cost: bool = False,
     shortest_path: float = 0.0,
 ) -> MarkovChain:
-    """One of the ten 40-state instances "p0" … "p9" (default "p1"), or the scalable layout of that `side`.
+    """The random walk through four rooms: one of ten instances with 40 states, or a layout of any size.
 
-    The scalable one has +1 in the outer corner of the room that `goal` names (default "north-east"; "all" for
-    all four) and starts in the outer corner of the north-west room. `shortest_path` is the weight of the
-    shortest-path policy.
+    Parameters
+    ----------
+    instance : str, optional
+        One of the 40-state instances "p0" … "p9", which differ in rewards and start; by default "p1".
+    side : int, optional
+        Instead of an instance, the sum of the sides of two neighbouring rooms, at least 2: side² + 4 states. The start
+        is the outer corner of the north-west room.
+    goal : str, optional
+        With `side`: the room with reward +1 in its outer corner, "north-west", "north-east" (the default),
+        "south-west" or "south-east", or "all".
+    door_cost : bool
+        Whether doors without a reward of +1 have reward −1.
+    shortest_path : float
+        Probability, from 0 to 1, of a step on the shortest way to the nearest +1 instead of a random step.
 
+    Returns
+    -------
+    MarkovChain
+        The chain, with rewards, start, names "(row,column)" and labels "goal", "door" or "room".
+
+    Raises
+    ------
+    InvalidOption
+        If an option is out of range, or both `instance` and `side` are given.
+
+    Examples
+    --------
     >>> from bisimetric.environments import four_rooms
     >>> four_rooms("p0").n_states, four_rooms(side=20, goal="all").n_states
     (40, 404)
@@ -136,11 +159,30 @@ def four_rooms_mdp(
     goal: Corner | Literal["all"] | None = None,
     slip: float = 0.0,
 ) -> MDP:
-    """The same rooms with a choice of direction: "up", "down", "left", "right"; a step into a wall stays.
+    """Four rooms as a decision process: the actions are the four directions, and a step into a wall stays.
 
-    With probability `slip` the step goes in a random direction. Rewards are those of the cell that is left. Under
-    the uniform policy this is the chain `four_rooms` of the same instance.
+    The reward is that of the cell in which the action is taken. Under the uniform policy the process is the chain
+    `four_rooms` of the same instance.
 
+    Parameters
+    ----------
+    instance, side, goal
+        As in `four_rooms`.
+    slip : float
+        Probability, from 0 to 1, of a step in a random direction instead of the chosen one.
+
+    Returns
+    -------
+    MDP
+        The decision process with the actions "up", "down", "left" and "right".
+
+    Raises
+    ------
+    InvalidOption
+        If an option is out of range, or both `instance` and `side` are given.
+
+    Examples
+    --------
     >>> from bisimetric.environments import four_rooms_mdp
     >>> four_rooms_mdp(side=4, slip=0.2).actions
     ('up', 'down', 'left', 'right')
@@ -158,25 +200,70 @@ def four_rooms_mdp(
 
 
 def small_four_rooms(instance: Literal["a", "b"]) -> MarkovChain:
-    """The 20-state layout: +1 at (1,0) in "a", at (0,4), (1,0), (1,1), (3,3), (3,4) in "b"; start (0,0)."""
+    """The random walk through four 2×2 rooms, 20 states, start (0,0).
+
+    Parameters
+    ----------
+    instance : {"a", "b"}
+        Where the rewards +1 are: "a" has one, at (1,0); "b" has five, at (0,4), (1,0), (1,1), (3,3) and (3,4).
+
+    Returns
+    -------
+    MarkovChain
+        The chain.
+
+    Raises
+    ------
+    InvalidOption
+        If `instance` is something else.
+
+    Examples
+    --------
+    >>> from bisimetric.environments import small_four_rooms
+    >>> float(small_four_rooms("b").reward.sum())
+    5.0
+    """
     return grid(SMALL_FOUR_ROOMS[one_of(instance, "instance", SMALL_FOUR_ROOMS)])
 
 
 def matching_four_rooms() -> MarkovChain:
-    """The 40-state layout, each room the 3×3 grid turned: uniform over the neighbours, start upper left.
+    """Four rooms of which each is the 3×3 grid rotated, 40 states; steps go to a random neighbour, start (0,0).
 
-    +1 is at (2,0), (0,4), (4,6), (6,2), so that a quarter turn of the whole map maps the chain to itself.
+    The rewards +1 are at (2,0), (0,4), (4,6) and (6,2), so a quarter turn maps the map to itself.
+
+    Returns
+    -------
+    MarkovChain
+        The chain.
+
+    Examples
+    --------
+    >>> from bisimetric.environments import matching_four_rooms
+    >>> matching_four_rooms().n_states
+    40
     """
     return grid(MATCHING_FOUR_ROOMS, walk="neighbours")
 
 
 def classic_four_rooms() -> MarkovChain:
-    """The 104 cells of Sutton, Precup & Singh 1999: +1 in the east hallway (7,9), start north-west (1,1)."""
+    """The random walk through the 104 cells of Sutton, Precup & Singh 1999: +1 in the east hallway, start (1,1).
+
+    Returns
+    -------
+    MarkovChain
+        The chain; the reward is at (7,9).
+
+    Examples
+    --------
+    >>> from bisimetric.environments import classic_four_rooms
+    >>> classic_four_rooms().n_states
+    104
+    """
     return grid(CLASSIC_FOUR_ROOMS)
 
 
 def _chosen(instance: str | None, side: int | None, goal: str | None) -> tuple[Layout, Mask, int]:
-    """The layout, goals and start of an instance or of a side."""
+    """The layout, goals and start of an instance, or of the layout of a side."""
     if side is None:
         if goal is not None:
             raise InvalidOption(f"goal is {goal!r} without a side; give side=... too, or choose an instance p0 ... p9")
@@ -208,7 +295,7 @@ def _rooms_map(side: int) -> str:
     """The map of the scalable layout: rooms of sides ⌊L/2⌋ and ⌈L/2⌉, one wall each way."""
     first, second = side // 2, side - side // 2
     inner = "." * first + "{}" + "." * second
-    doors = first // 2, side - second // 2  # distance of a door from the outer edge: half of its room
+    doors = first // 2, side - second // 2  # rows or columns of the doors: the middle of their rooms
     rows = [inner.format("D" if k in doors else "#") for k in range(side + 1)]
     rows[first] = "".join("D" if k in doors else "#" for k in range(side + 1))
     return "\n".join(rows)

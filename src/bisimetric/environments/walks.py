@@ -1,12 +1,12 @@
 """Transition matrices on a layout.
 
     stay           1/4 for each direction; a step into a wall stays where it is
-    neighbours     uniform over the free cells next to this one; a cell without any stays
-    directed       one matrix per direction; a step into a wall stays, and some steps slip
-    shortest path  one step nearer to the nearest goal, of several the first of up, down, left, right; stays
-                   at a goal, and where no goal can be reached
+    neighbours     uniform over the free cells beside; a cell without free neighbours stays
+    directed       one matrix per direction; a step into a wall stays, and some steps go in a random direction
+    shortest path  one step nearer to the nearest goal, the first such of up, down, left, right; stays at a goal
+                   and where no goal can be reached
 
-The steps to the nearest goal come from one breadth-first search that starts at all goals at once.
+One breadth-first search from all goals together gives the number of steps to the nearest goal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Matrix: TypeAlias = "sparse.csr_array"
 
 
 def random_walk(layout: Layout, walk: str) -> Matrix:
-    """Transitions of the walk of that name."""
+    """The transitions of the walk "stay" or "neighbours"."""
     beside = layout.neighbours()  # [4, n]
     here = np.arange(layout.n_states)
     if one_of(walk, "walk", WALKS) == "stay":
@@ -39,7 +39,7 @@ def random_walk(layout: Layout, walk: str) -> Matrix:
 
 
 def directed_walks(layout: Layout, slip: float) -> list[Matrix]:
-    """Transitions of a step up, down, left and right, which is a step anywhere with probability `slip`."""
+    """The transitions of steps up, down, left and right; with probability `slip` a step has a random direction."""
     beside = layout.neighbours()  # [4, n]
     target = np.where(beside < 0, np.arange(layout.n_states), beside)
     anywhere = random_walk(layout, "stay")
@@ -48,7 +48,7 @@ def directed_walks(layout: Layout, slip: float) -> list[Matrix]:
 
 
 def shortest_walk(layout: Layout, goals: Mask) -> Matrix:
-    """Transitions of the deterministic walk to the nearest goal."""
+    """The transitions of the shortest path to the nearest goal."""
     beside = layout.neighbours()
     here = np.arange(layout.n_states)
     steps = _steps_to(goals, beside)
@@ -59,7 +59,7 @@ def shortest_walk(layout: Layout, goals: Mask) -> Matrix:
 
 
 def _steps_to(goals: Mask, beside: Ints) -> Ints:
-    """The least number of moves from each state to a goal, -1 where there is no way."""
+    """The number of steps from each state to the nearest goal, -1 where no goal can be reached."""
     steps = np.where(goals, 0, -1)
     frontier = np.flatnonzero(goals)
     distance = 0
@@ -72,7 +72,7 @@ def _steps_to(goals: Mask, beside: Ints) -> Ints:
 
 
 def _moves(target: Ints, chance: npt.NDArray[np.float64]) -> Matrix:
-    """The matrix that moves state x to target[k, x] with probability chance[k, x]; equal targets add up."""
+    """The matrix that moves state x to target[k, x] with probability chance[k, x]; equal targets are summed."""
     n_choices, n_states = target.shape
     row = np.tile(np.arange(n_states), n_choices)
     matrix = sparse.csr_array((chance.ravel(), (row, target.ravel())), shape=(n_states, n_states))
