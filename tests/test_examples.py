@@ -40,13 +40,15 @@ def test_there_are_docstring_examples() -> None:
     assert len(examples) >= 3
 
 
-@pytest.mark.parametrize("code", blocks("python"))
-def test_readme_python(
+@pytest.mark.parametrize(
+    "code", [code for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)]
+)
+def test_python_in_pages(
     code: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The README's Python runs and prints something."""
+    """The Python in the README and in the docs runs and prints something."""
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, "README.md", "exec"), {})
+    exec(compile(code, "page", "exec"), {"__name__": "page"})
     assert capsys.readouterr().out
 
 

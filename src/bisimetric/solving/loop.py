@@ -12,139 +12,117 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import Generic, NamedTuple
 
 from bisimetric._support.options import as_float, is_positive, shown, whole
-from bisimetric.certificates.certify import Certificate, ListedCertificate, checked_guess
-from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
+from bisimetric._support.threads import OutOfTime, deadline
+from bisimetric.certificates.interval import Bounds
+from bisimetric.errors import InvalidOption, SolveInterrupted, ToleranceNotReached
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
-from bisimetric.problems.discounted import Problem
-from bisimetric.problems.game import Game
-from bisimetric.solvers import GameIteration, Iterate, PolicyIteration, Solver
-from bisimetric.solvers.base import NOISE, NOTHING, PROGRESS
-from bisimetric.solving.game_solution import MDPSolution
-from bisimetric.solving.solution import Solution, Status, Step
-from bisimetric.solving.task import AnyAnswer, ChainTask, GameTask, Task
+from bisimetric.solvers.base import NOISE, NOTHING, PROGRESS, AnySolver, IterateT, OperatorT
+from bisimetric.solving.question import AnswerT, Course, ProblemT, Question
+from bisimetric.solving.solution import Status, Step
 
-SOLVERS_NOISE = 128 * UNIT_ROUNDOFF  # as NOISE: what a solver's own tolerances let be, and the checker does not have
+SOLVERS_NOISE = 128 * UNIT_ROUNDOFF  # as NOISE: what a solver's own tolerances leave, and the checker does not have
 REMEDIES = {  # for a missed tolerance
     Status.STEP_LIMIT: "raise max_steps",
+    Status.TIME_LIMIT: "raise time_limit",
     Status.STALLED: "raise tol",
     Status.COMPLETED: "raise tol, give the solver more rounds, or use PolicyIteration()",
 }
 
 
-def solve(
-    problem: Problem,
-    solver: Solver[Any] = PolicyIteration(),  # noqa: B008
-    *,
-    tol: float | None = None,
-    max_steps: int | None = None,
-    initial: npt.ArrayLike | Solution | None = None,
-    throw: bool = True,
-    on_step: Callable[[Step], None] | None = None,
-    quotient: bool = True,
-) -> Solution:
-    """Solve a problem to a certified relative gap of `tol`.
+class Options(NamedTuple):
+    """How far a solve goes and what it tells on the way; `checked_options` makes one of what users give."""
 
-    None stands for the solver's own default. An explicit `tol` that is missed raises `ToleranceNotReached`,
-    Ctrl-C raises `SolveInterrupted`; both carry the certified solution, and with throw=False it is returned
-    with its status instead. `initial` is a guess of the distances, or the solution of a similar problem; it changes
-    nothing where `solver.uses_initial` is False, which is `LinearProgram` only.
-    `on_step` is called after every step. Where bisimilar states at least halve the work, classes of them are solved
-    instead of states; quotient=False prevents that.
-    """
-    if not isinstance(problem, Problem):
-        raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem; distance(...) makes one")
-    goal = checked_tol(tol, solver)
-    limit = _checked_max_steps(max_steps, solver)
-    guess = _checked_initial(initial, problem)
-    task = ChainTask(problem, open_pairs=solver.open_pairs, quotient=quotient and solver.on_classes)
-    return run_task(task, _Options(solver, goal, limit, on_step, throw, tol is not None), guess)
-
-
-def solve_game(
-    game: Game,
-    solver: Solver[Any] = GameIteration(),  # noqa: B008
-    *,
-    tol: float | None = None,
-    max_steps: int | None = None,
-    throw: bool = True,
-    on_step: Callable[[Step], None] | None = None,
-) -> MDPSolution:
-    """Solve a game between decision processes; options and promises are those of `solve`."""
-    goal = checked_tol(tol, solver)
-    limit = _checked_max_steps(max_steps, solver)
-    return run_task(GameTask(game), _Options(solver, goal, limit, on_step, throw, tol is not None))
-
-
-class _Options(NamedTuple):
-    solver: Solver[Any]
     tol: float
+    is_promised: bool  # the tolerance is the caller's: missing it raises
     max_steps: int
-    on_step: Callable[[Step], None] | None
+    seconds: float  # time limit; inf for none
     throw: bool
-    promised: bool  # the tolerance is the caller's
+    on_step: Callable[[Step], None] | None
 
 
-def run_task(task: Task[AnyAnswer], options: _Options, guess: Floats | None = None) -> AnyAnswer:
-    """The answer to a task; raises when a promise was missed or the solve was interrupted."""
-    if task.is_immediate():
-        return task.immediate(options.solver.name).aimed_at(options.tol)
-    run = _Run(task, options)
+def checked_options(
+    solver: AnySolver,
+    *,
+    tol: object,
+    max_steps: object,
+    time_limit: object,
+    throw: bool,
+    on_step: Callable[[Step], None] | None,
+) -> Options:
+    """What users give, None standing for the solver's own defaults and for no time limit."""
+    goal = checked_tol(tol, solver)
+    steps = solver.default_max_steps if max_steps is None else whole(max_steps, "max_steps", at_least=1)
+    seconds = math.inf
+    if time_limit is not None:
+        if not is_positive(time_limit):
+            raise InvalidOption(f"time_limit is {shown(time_limit)}, expected a positive number of seconds")
+        seconds = as_float(time_limit)
+    return Options(goal, tol is not None, steps, seconds, throw, on_step)
+
+
+def checked_tol(tol: object, solver: AnySolver) -> float:
+    """The relative gap to reach: the solver's own unless one is given."""
+    if tol is None:
+        return solver.default_tol
+    if not is_positive(tol):
+        raise InvalidOption(f"tol is {shown(tol)}, expected a positive number such as 1e-6: it bounds the relative gap")
+    return as_float(tol)
+
+
+def run(
+    question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: Options, guess: Floats | None = None
+) -> AnswerT:
+    """The answer to a question; raises when a promise was missed or the solve was interrupted."""
+    known = question.immediate()
+    if known is not None:
+        course = Course(question.solver.name, Status.SOLVED, (), options.tol or None)
+        return question.answer(course, known, None)
+    solve = _Solve(question, options)
     try:
-        run = run.on_classes()
-        status = run.to_the_end(guess)
-        solution = run.solution(status)
+        with deadline(options.seconds):
+            status = solve.to_the_end(guess)
+        solution = solve.solution(status)
+    except OutOfTime:
+        status = Status.TIME_LIMIT
+        solution = solve.solution(status)
     except KeyboardInterrupt:
         if options.throw:
             raise SolveInterrupted(
                 "interrupted; the certified solution so far is on this exception: error.solution",
-                lambda: run.solution(Status.INTERRUPTED),
+                lambda: solve.solution(Status.INTERRUPTED),
             ) from None
         status = Status.INTERRUPTED
-        solution = run.solution(status)
-    if options.throw and options.promised and status in REMEDIES:
-        remedy = REMEDIES[status]
+        solution = solve.solution(status)
+    if options.throw and options.is_promised and status in REMEDIES:
         raise ToleranceNotReached(
             f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps, asked for {options.tol:g}: "
-            f"{status.value}; {remedy}, or take error.solution",
+            f"{status.value}; {REMEDIES[status]}, or take error.solution",
             solution,
         )
     return solution
 
 
-class _Run(Generic[AnyAnswer]):
+class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     """One solve under way: the current iterate is always one that the checker can certify."""
 
-    def __init__(self, task: Task[AnyAnswer], options: _Options) -> None:
-        self._task = task
+    def __init__(self, question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: Options) -> None:
+        self._question = question
         self._options = options
         self._began = time.perf_counter()
         self._history: list[Step] = []
-        self._iterate: Iterate | None = None  # before the first sweep is over
-        self._certificate: Certificate | ListedCertificate | None = (
-            None  # of the current iterate, if it has been checked
-        )
-
-    def on_classes(self) -> _Run[AnyAnswer]:
-        """The same run with classes of bisimilar states, if that pays; else this one."""
-        task = self._task.on_classes(self._options.tol)
-        if task is self._task:
-            return self
-        run = _Run(task, self._options)
-        run._began = self._began
-        return run
+        self._iterate: IterateT | None = None  # before the first sweep is over
+        self._bounds: Bounds | None = None  # of the current iterate, if it has been checked
 
     def to_the_end(self, guess: Floats | None) -> Status:
         """Step until solved, stalled or out of steps."""
-        solver, bellman = self._options.solver, self._task.bellman
-        iterate = self._accept(solver.init(bellman, self._task.start(guess), self._options.tol))
+        self._question.prepare(self._options.tol)
+        solver, operator = self._question.solver, self._question.operator
+        iterate = self._accept(solver.init(operator, self._question.start(guess), self._options.tol))
         best, idle = math.inf, 0
-        patience = solver.patience(bellman.discount)
+        patience = solver.patience(operator)
         while True:
             if self._is_solved(iterate):
                 return Status.SOLVED
@@ -156,86 +134,61 @@ class _Run(Generic[AnyAnswer]):
                 return Status.STALLED
             if len(self._history) >= self._options.max_steps:
                 return Status.STEP_LIMIT
-            self._certificate = None  # a step changes trees in place, and may be interrupted
-            after = solver.step(bellman, iterate)
+            if time.perf_counter() - self._began > self._options.seconds:
+                return Status.TIME_LIMIT
+            self._bounds = None  # a step changes trees in place, and may be interrupted
+            after = solver.step(operator, iterate)
             if after is iterate:  # the solver has nothing more to do: rounding is all that is left
                 return Status.STALLED
             iterate = self._accept(after)
 
-    def solution(self, status: Status) -> AnyAnswer:
+    def solution(self, status: Status) -> AnswerT:
         """The certified solution at the current iterate."""
-        iterate = self._iterate
+        question, iterate = self._question, self._iterate
         if iterate is None:
-            certificate = self._task.a_priori()
+            certificate = question.a_priori()
         else:
-            if self._certificate is None:
-                iterate = self._iterate = self._options.solver.measured(self._task.bellman, iterate)
-                self._certificate = self._task.check(iterate)
-            # An interrupted sweep has changed the trees already: they still couple, but the iterate's estimate is
-            # void.
-            estimate = None if status is Status.INTERRUPTED else iterate.estimate()
+            if self._bounds is None:
+                iterate = self._iterate = question.solver.measured(question.operator, iterate)
+                self._bounds = question.check(iterate)
+            # An interrupted sweep has changed the trees: they still couple, but the iterate's estimate is void.
+            whole_steps = status not in (Status.INTERRUPTED, Status.TIME_LIMIT)
+            estimate = iterate.estimate() if whole_steps else None
             iterate = self._iterate = iterate.at_rest()
-            certificate = self._certificate.around(estimate, self._task.bellman.scale)
-        answer = self._task.answer(self._options.solver.name, status, tuple(self._history), certificate, iterate)
-        return answer.aimed_at(self._options.tol)
+            certificate = self._bounds.around(estimate, question.operator.scale)
+        course = Course(question.solver.name, status, tuple(self._history), self._options.tol or None)
+        return question.answer(course, certificate, iterate)
 
-    def _accept(self, iterate: Iterate) -> Iterate:
-        self._iterate, self._certificate = iterate, None
+    def _accept(self, iterate: IterateT) -> IterateT:
+        self._iterate, self._bounds = iterate, None
         diagnostics: tuple[float | None, ...] = ()
         if iterate.due:
             iterate = self._look(iterate)
             diagnostics = iterate.diagnostics()
         seconds = time.perf_counter() - self._began
-        step = Step(len(self._history) + 1, iterate.gap / self._task.bellman.scale, seconds, *diagnostics)
+        step = Step(len(self._history) + 1, iterate.gap / self._question.operator.scale, seconds, *diagnostics)
         self._history.append(step)
         if self._options.on_step is not None:
             self._options.on_step(step)
         return iterate
 
-    def _look(self, iterate: Iterate) -> Iterate:
+    def _look(self, iterate: IterateT) -> IterateT:
         """The iterate of an approximate solver with the gap that the checker finds."""
-        iterate = self._options.solver.measured(self._task.bellman, iterate)
-        certificate = self._task.check(iterate)
-        iterate = replace(iterate, gap=certificate.gap * self._task.bellman.scale)
-        self._iterate, self._certificate = iterate, certificate
+        question = self._question
+        iterate = question.solver.measured(question.operator, iterate)
+        bounds = question.check(iterate)
+        iterate = replace(iterate, gap=bounds.gap * question.operator.scale)
+        self._iterate, self._bounds = iterate, bounds
         return iterate
 
-    def _is_rounding(self, iterate: Iterate, noise: float) -> bool:
+    def _is_rounding(self, iterate: IterateT, noise: float) -> bool:
         """Whether the gap is no larger than a residual of this span, relative to the largest value, makes it."""
-        discount: float = self._task.bellman.discount
-        return iterate.gap * (1.0 - discount) <= noise * discount * iterate.largest
+        return iterate.gap <= self._question.operator.gap_of(noise * iterate.largest)
 
-    def _is_solved(self, iterate: Iterate) -> bool:
+    def _is_solved(self, iterate: IterateT) -> bool:
         """Whether the checker finds the gap within the tolerance; asked when the solver believes it or sees noise."""
         tol = self._options.tol
         likely = iterate.gap <= tol * iterate.largest or self._is_rounding(iterate, SOLVERS_NOISE)
-        if self._certificate is None and likely:
-            self._certificate = self._task.check(iterate)
-        return self._certificate is not None and self._certificate.relative_gap <= tol
-
-
-def checked_tol(tol: object, solver: Solver[Any]) -> float:
-    """The relative gap to reach: the solver's own unless one is given."""
-    if not isinstance(solver, Solver):
-        raise InvalidOption(f"solver is {solver!r}, expected a solver object such as PolicyIteration()")
-    if tol is None:
-        return solver.default_tol
-    if not is_positive(tol):
-        raise InvalidOption(f"tol is {shown(tol)}, expected a positive number such as 1e-6: it bounds the relative gap")
-    return as_float(tol)
-
-
-def _checked_max_steps(max_steps: object, solver: Solver[Any]) -> int:
-    if max_steps is None:
-        return solver.default_max_steps
-    return whole(max_steps, "max_steps", at_least=1)
-
-
-def _checked_initial(initial: object, problem: Problem) -> Floats | None:
-    if initial is None:
-        return None
-    if isinstance(initial, Solution):
-        unsolved, initial = initial.problem.unsolved, initial.value
-        if unsolved is not None and initial.shape == problem.shape:
-            initial = np.where(unsolved, problem.cost, initial)
-    return checked_guess(problem, initial, "initial")
+        if self._bounds is None and likely:
+            self._bounds = self._question.check(iterate)
+        return self._bounds is not None and self._bounds.relative_gap <= tol
