@@ -7,7 +7,9 @@ import importlib
 import pkgutil
 import re
 import shlex
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -48,7 +50,9 @@ def test_python_in_pages(
 ) -> None:
     """The Python in the README and in the docs runs and prints something."""
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, "page", "exec"), {"__name__": "page"})
+    page = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", page)  # dataclasses look for the module they are defined in
+    exec(compile(code, "page", "exec"), vars(page))
     assert capsys.readouterr().out
 
 

@@ -18,7 +18,7 @@ from bisimetric._support.blocks import for_each_block, thread_count
 from bisimetric.certificates.interval import Application, Certificate, Errors, immediate_bounds, interval
 from bisimetric.certificates.zeros import CELLS_AT_ONCE, closed_subset, successor_pairs
 from bisimetric.cost import cost_above, cost_below
-from bisimetric.couplings.witness import StoredWitness, Witness
+from bisimetric.couplings.witness import Witness
 from bisimetric.errors import InvalidWitness
 from bisimetric.kernels.layout import Report
 from bisimetric.models.rows import Floats
@@ -27,7 +27,6 @@ from bisimetric.problems.discounted import Problem
 
 LARGEST_MARGINAL_ERROR = 1e-6  # 1-norm; a coupling further off than this is refused
 ZERO_CANDIDATE = 1e-9  # relative to the largest distance: below, a pair may be zero
-SMALL_ENOUGH = 2**14  # cells that all couplings may have for them to be read once and kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,8 +90,6 @@ def check(
     """What `value` (in the operator's scale) and the witness prove, in the problem's own units."""
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
     longest = witness.cells_per_pair
-    if bellman.pairs.size * longest <= SMALL_ENOUGH:
-        witness = StoredWitness(witness.cells(0, bellman.pairs.size))
     once = applied(bellman, value, witness, rows)
     if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
         once = once._replace(lowest=min(once.lowest, 0.0), highest=max(once.highest, 0.0))

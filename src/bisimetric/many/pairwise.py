@@ -33,7 +33,7 @@ from bisimetric.problems.discounted import checked_discount
 from bisimetric.readers.convert import as_chain
 from bisimetric.solvers import PolicyIteration
 from bisimetric.solvers.base import AnySolver
-from bisimetric.solving.loop import checked_tol
+from bisimetric.solving.solve import checked_tol
 
 BYTES_PER_ENTRY = 32  # of a table: three doubles and a status
 BYTES_PER_PAIR = 1000  # to be solved: its places, its key, its record, its numbers on the way

@@ -35,7 +35,7 @@ class Evaluation:
 
     def __init__(self, bellman: Bellman) -> None:
         self._bellman = bellman
-        self._ladder = Ladder()
+        self._ladder: Ladder | None = None  # until BiCGSTAB fails
         self._preconditioner: Preconditioner | None = None
         self._worthwhile: bool | None = None  # whether there may be one; None until that is known
 
@@ -46,9 +46,11 @@ class Evaluation:
 
     def solve(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> Solved:
         """d with (I - γΠ) d = residual for the trees' coupling, up to `target`; `guess` is overwritten."""
-        best = None if self._ladder.factors else self._by_bicgstab(trees, residual, guess, target)
+        has_factors = self._ladder is not None and self._ladder.factors is not None
+        best = None if has_factors else self._by_bicgstab(trees, residual, guess, target)
         if best is not None and best.residual <= SLACK * target and best.products <= MANY_PRODUCTS:
             return best
+        self._ladder = self._ladder or Ladder()
         matrix, discount = (lambda: self._matrix(trees)), self._bellman.discount
         return self._ladder.climb(best, matrix, self._product(trees), residual, discount, target)
 

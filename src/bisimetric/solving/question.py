@@ -7,6 +7,7 @@ The loop knows nothing else. There are two kinds so far, two chains (`solving.ch
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from bisimetric.certificates.interval import Bounds, Certificate
@@ -27,15 +28,15 @@ class Course(NamedTuple):
     tol: float | None  # relative gap that was aimed for; None for a solver that runs its rounds
 
 
+@dataclass(eq=False)
 class Question(ABC, Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     """A problem as the loop sees it, for one solver."""
 
     default_solver: ClassVar[AnySolver]
 
-    def __init__(self, problem: ProblemT, solver: Solver[OperatorT, IterateT], *, quotient: bool) -> None:
-        self.problem = problem
-        self.solver = solver
-        self.quotient = quotient  # classes of bisimilar states may be solved instead of states
+    problem: ProblemT
+    solver: Solver[OperatorT, IterateT]
+    quotient: bool  # classes of bisimilar states may be solved instead of states
 
     def prepare(self, tol: float) -> None:
         """Do what takes time before the first iterate, if anything; an interrupt may come here."""
