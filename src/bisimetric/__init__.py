@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from bisimetric.bisimulation.metric import bisimulation_metric as bisimulation_metric
     from bisimetric.bisimulation.mico import mico as mico
     from bisimetric.bisimulation.quotient import quotient as quotient
-    from bisimetric.certificates.certify import Certificate as Certificate
     from bisimetric.certificates.certify import certify as certify
+    from bisimetric.certificates.interval import Certificate as Certificate
     from bisimetric.couplings.coupling import Coupling as Coupling
     from bisimetric.couplings.coupling import Potentials as Potentials
     from bisimetric.io import load as load
@@ -46,16 +46,18 @@ if TYPE_CHECKING:
     from bisimetric.solvers import SinkhornPolicyIteration as SinkhornPolicyIteration
     from bisimetric.solvers import SinkhornValueIteration as SinkhornValueIteration
     from bisimetric.solvers import ValueIteration as ValueIteration
+    from bisimetric.solvers.base import Iterate as Iterate
+    from bisimetric.solvers.base import Solver as Solver
     from bisimetric.solvers.sinkhorn.step_size import Decaying as Decaying
     from bisimetric.solvers.sinkhorn.step_size import FromTheorem as FromTheorem
     from bisimetric.solving.exact import ExactCertificate as ExactCertificate
     from bisimetric.solving.exact import certify_exactly as certify_exactly
     from bisimetric.solving.game_solution import MDPSolution as MDPSolution
-    from bisimetric.solving.loop import solve as solve
     from bisimetric.solving.optimal import OptimalPolicy as OptimalPolicy
     from bisimetric.solving.solution import Solution as Solution
     from bisimetric.solving.solution import Status as Status
     from bisimetric.solving.solution import Step as Step
+    from bisimetric.solving.solve import solve as solve
 
 __version__ = "0.1.0"
 
@@ -74,10 +76,8 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     ),
     "bisimulation.mico": ("mico",),
     "bisimulation.quotient": ("quotient",),
-    "certificates.certify": (
-        "Certificate",
-        "certify",
-    ),
+    "certificates.certify": ("certify",),
+    "certificates.interval": ("Certificate",),
     "couplings.coupling": (
         "Coupling",
         "Potentials",
@@ -107,6 +107,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "SinkhornValueIteration",
         "ValueIteration",
     ),
+    "solvers.base": ("Iterate", "Solver"),
     "solvers.sinkhorn.step_size": (
         "Decaying",
         "FromTheorem",
@@ -116,7 +117,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "certify_exactly",
     ),
     "solving.game_solution": ("MDPSolution",),
-    "solving.loop": ("solve",),
+    "solving.solve": ("solve",),
     "solving.optimal": ("OptimalPolicy",),
     "solving.solution": (
         "Solution",

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bisimetric import Step
-from bisimetric.cli.messages import Verdict, digits, duration, judge, printable
+from bisimetric._support.text import printable
+from bisimetric.cli.messages import Verdict, digits, duration, judge
 from bisimetric.cli.progress import Progress
 
 positive = st.floats(min_value=0.0, max_value=1e300, allow_subnormal=True)

@@ -17,22 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric.certificates.certify import (
-    Application,
-    Certificate,
-    applied,
-    coupled_pairs,
-    immediate_bounds,
-    interval,
-    zero_candidates,
-)
-from bisimetric.certificates.rounding import Errors
+from bisimetric.certificates.check import applied, zero_candidates
+from bisimetric.certificates.interval import Application, Certificate, Errors, immediate_bounds, interval
+from bisimetric.certificates.zeros import coupled_pairs
 from bisimetric.cost import cost_below
-from bisimetric.couplings.coupling import TreeWitness
 from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.action_rules import counted
 from bisimetric.operators.game import GameBellman
+from bisimetric.operators.trees import TreeWitness
 
 Mask = npt.NDArray[np.bool_]
 

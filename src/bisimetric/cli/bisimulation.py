@@ -12,10 +12,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bisimetric import cost
-from bisimetric._support.text import discount_text
+from bisimetric._support.text import discount_text, printable
 from bisimetric.bisimulation.aggregation import aggregate
 from bisimetric.bisimulation.quotient import quotient
-from bisimetric.cli.messages import ExitCode, printable, tell
+from bisimetric.cli.messages import ExitCode, tell
 from bisimetric.cli.outcome import TOP, PairDistance, distances_table, gap_words, pair_at
 from bisimetric.cli.output import Meter, check_output, columns_table, facts_table, print_json, show
 from bisimetric.cli.progress import Progress
@@ -23,8 +23,8 @@ from bisimetric.errors import InvalidOption, NotEnoughMemory
 from bisimetric.models.chain import MarkovChain
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.readers.convert import as_chain
-from bisimetric.solving.loop import solve
 from bisimetric.solving.solution import Solution
+from bisimetric.solving.solve import solve
 
 MEMBERS_SHOWN = 6  # states of a class that are listed
 

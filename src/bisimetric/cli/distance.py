@@ -6,7 +6,6 @@ import math
 from argparse import Namespace
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
 
 import numpy.typing as npt
 
@@ -28,8 +27,9 @@ from bisimetric.errors import (
 )
 from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
-from bisimetric.solving.loop import solve
+from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.solution import Solution, Status
+from bisimetric.solving.solve import solve
 from bisimetric.views.explanation import Explanation
 
 
@@ -120,9 +120,7 @@ def _cost(text: str, shape: tuple[int, int]) -> npt.ArrayLike | costs.Cost:
     return read_costs(text, shape)
 
 
-def _solve(
-    problem: Problem, solver: solvers.Solver[Any], request: Request, progress: Progress
-) -> tuple[Solution, bool]:
+def _solve(problem: Problem, solver: AnySolver, request: Request, progress: Progress) -> tuple[Solution, bool]:
     """The solution, and whether it missed the tolerance given with --tol."""
     progress.doing("solving")
     try:

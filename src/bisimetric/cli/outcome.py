@@ -11,8 +11,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bisimetric._support.text import discount_text
-from bisimetric.cli.messages import Digits, Verdict, digits, printable
+from bisimetric._support.text import discount_text, printable
+from bisimetric.cli.messages import Digits, Verdict, digits
 from bisimetric.cli.output import Expense, Row, facts_table, pairs_table
 from bisimetric.models.chain import MarkovChain
 from bisimetric.solving.solution import Solution, Status, Step

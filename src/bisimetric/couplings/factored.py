@@ -23,7 +23,7 @@ from scipy import sparse
 from bisimetric import kernels
 from bisimetric._support import memory
 from bisimetric._support.blocks import for_each_block
-from bisimetric.couplings.coupling import pair_cells, successors
+from bisimetric.couplings.witness import pair_cells, successors
 from bisimetric.kernels.layout import Cells, Rows, Scalings, Shared, Weights
 from bisimetric.linear import krylov, ladder
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats

@@ -18,14 +18,14 @@ from bisimetric.couplings.factored import Factored
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.problems.discounted import Problem
-from bisimetric.solvers import Solver
+from bisimetric.solvers.base import AnySolver
 from bisimetric.solvers.sinkhorn.entropic import EntropicRound
-from bisimetric.solving.loop import solve
+from bisimetric.solving.solve import solve
 
 TRUTH = 1e-10  # relative gap of V*
 CURVE_ACCURACY = 1e-8  # residual of V^π on a curve, relative to the largest cost
 ANSWER_ACCURACY = 1e-5  # the same for a final value that is timed
-Approximate = Solver[Any]  # a solver whose iterates hold `factored` couplings
+Approximate = AnySolver  # a solver whose iterates hold `factored` couplings
 
 
 def truth(problem: Problem) -> Floats:

@@ -36,7 +36,7 @@ from bisimetric.experiments.methods import LADDERS, METHODS, OURS, PAPER, Rung, 
 from bisimetric.experiments.rounds import answer, relative_error, truth
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
-from bisimetric.solving.loop import solve
+from bisimetric.solving.solve import solve
 
 if TYPE_CHECKING:
     from bisimetric.experiments.experiment import Figure

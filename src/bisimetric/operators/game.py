@@ -23,6 +23,7 @@ from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.action_rules import Ints, MatchedActions, Rule, SameActions, counted
 from bisimetric.operators.bellman import Bellman, as_rows, largest_forever, power_of_two
+from bisimetric.operators.trees import new_trees, tree_bytes, tree_cells
 from bisimetric.problems.game import Game
 
 BYTES_PER_CELL = 40  # costs, residuals and bounds at a pair of moves
@@ -116,13 +117,13 @@ class GameBellman:
     def new_trees(self) -> tuple[Trees, ...]:
         """Room for one transport tree per pair of moves; estimated before it is allocated."""
         cells = sum(block.cost.size for block in self.blocks)
-        flows = sum(block.tree_cells() for block in self.blocks)
+        flows = sum(tree_cells(block) for block in self.blocks)
         memory.require(
-            sum(block.tree_bytes() for block in self.blocks) + BYTES_PER_CELL * cells + BYTES_PER_FLOW * flows,
+            sum(tree_bytes(block) for block in self.blocks) + BYTES_PER_CELL * cells + BYTES_PER_FLOW * flows,
             f"solving a game with {cells} pairs of moves",
             "merge bisimilar states, or compare the processes under a policy",
         )
-        return tuple(block.new_trees() for block in self.blocks)
+        return tuple(new_trees(block) for block in self.blocks)
 
     def improve(self, value: Floats, trees: tuple[Trees, ...], *, cold: bool) -> GameSweep:
         """One sweep over all pairs of moves; trees are changed in place."""
@@ -132,10 +133,14 @@ class GameBellman:
         ]
         return GameSweep(residuals, self.rule.outcome(residuals))
 
-    def onward(self, residual: Floats) -> tuple[float, float]:
+    def bounds(self, residual: Floats) -> tuple[float, float]:
         """How far V* can be below and above T V, by MacQueen's bounds."""
         factor = self.discount / (1.0 - self.discount)
         return factor * float(residual.min()), factor * float(residual.max())
+
+    def gap_of(self, span: float) -> float:
+        """The gap that residuals of this span leave."""
+        return span * self.discount / (1.0 - self.discount)
 
     def answered(self, trees: tuple[Trees, ...], sweep: GameSweep) -> Answered:
         """The game in which the minimising player sticks to the best answers and couplings of a sweep."""

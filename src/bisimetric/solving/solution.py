@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric._support.frozen import Immutable, read_only
 from bisimetric._support.text import discount_text
-from bisimetric.certificates.certify import Certificate
+from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.starts import StartTransport, between_starts
-from bisimetric.couplings.coupling import Coupling, Potentials, Witness
+from bisimetric.couplings.coupling import Coupling, Potentials
+from bisimetric.couplings.witness import Witness
 from bisimetric.errors import MissingStart
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
@@ -34,6 +35,7 @@ class Status(Enum):
     SOLVED = "the certified relative gap is within the tolerance"
     COMPLETED = "an approximate solver ran its rounds, or came to rest before; the interval says how close it is"
     STEP_LIMIT = "the step limit came before the tolerance was reached"
+    TIME_LIMIT = "the time limit came before the tolerance was reached; the interval holds for the last finished sweep"
     STALLED = "rounding keeps the gap above the tolerance; more steps do not help"
     INTERRUPTED = "the solve was interrupted; the interval holds for the last finished sweep"
 
@@ -141,10 +143,6 @@ class Answer(Immutable):
         from bisimetric.views.distances import distances
 
         return distances(self, axes=axes)
-
-    def aimed_at(self, tol: float) -> Self:
-        """The same, with the relative gap that was aimed for; 0 stands for none."""
-        return replace(self, tol=tol or None)  # type: ignore[type-var]
 
     @property
     def models(self) -> tuple[Model, Model]:

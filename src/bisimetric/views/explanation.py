@@ -20,7 +20,7 @@ import numpy as np
 
 from bisimetric._support.options import whole
 from bisimetric._support.text import printable
-from bisimetric.couplings.coupling import occupancy_error
+from bisimetric.couplings.occupancy import occupancy_error
 from bisimetric.errors import SolverFailed
 from bisimetric.models.rows import Floats
 
