@@ -57,6 +57,29 @@ def test_tolerance_not_reached(command, flags):
     assert ran.err.count("\n") == 1
 
 
+LARGE = ("distance", "four-rooms:side=20", "four-rooms:side=20,goal=all", "--discount", 0.999, "--time-limit", 1e-3)
+
+
+def test_a_time_limit(command):
+    """The interval reached by then, without an explanation; with --tol it is undecided."""
+    ran = command(*LARGE, "--json")
+    assert ran.code == 0
+    assert ran.document["status"] == "TIME_LIMIT"
+    assert ran.document["lower"] < ran.document["upper"]
+    assert ran.document["explain"] is None
+    assert "raise --time-limit" in ran.err
+    assert command(*LARGE, "--tol", 1e-6).code == 3
+
+
+@pytest.mark.parametrize("seconds", [-1, 0, "nan", "soon"])
+def test_a_wrong_time_limit(command, seconds):
+    """It is a positive number of seconds, for every command that solves."""
+    for arguments in (ROOMS, ("states", "grid-3x3")):
+        ran = command(*arguments, "--time-limit", seconds)
+        assert (ran.code, ran.out) == (2, "")
+        assert "time" in ran.err
+
+
 def test_the_verdict_holds_whatever_the_tolerance(command):
     """The interval reached is certified, so it may decide although the tolerance was missed."""
     ran = command(*ROOMS, "--tol", 1e-9, "--max-steps", 1, "--fail-above", 15)

@@ -10,10 +10,10 @@ import bisimetric as bm
 from bisimetric import solvers
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("--help",), ("-h",), (), ("distance", "--help"), ("solvers", "--help"), ("environments", "--help")],
-)
+NAMES = ("distance", "states", "quotient", "aggregate", "reproduce", "solvers", "environments")
+
+
+@pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",), *((name, "--help") for name in NAMES)])
 def test_help(command, arguments):
     """Examples, in at most 80 columns and not wrapped."""
     ran = command(*arguments)
@@ -21,6 +21,12 @@ def test_help(command, arguments):
     assert "Examples:\n" in ran.out
     assert "\n  bisimetric " in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_the_overview_lists_the_commands(command):
+    """Every command with a line about it."""
+    text = command("--help").out
+    assert all(f"\n    {name}" in text for name in NAMES)
 
 
 def test_help_lists_the_exit_codes(command):

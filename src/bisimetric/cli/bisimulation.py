@@ -31,7 +31,7 @@ MEMBERS_SHOWN = 6  # states of a class that are listed
 Classes = npt.NDArray[np.int64]
 
 
-def run_states(model: str, discount: float, *, as_json: bool) -> int:
+def run_states(model: str, discount: float, time_limit: float | None, *, as_json: bool) -> int:
     """Print the classes of bisimilar states, and which classes are closest and farthest."""
     checked_discount(discount)  # before the work begins
     meter = Meter()
@@ -41,7 +41,7 @@ def run_states(model: str, discount: float, *, as_json: bool) -> int:
         progress.doing("refining")
         small, classes = quotient(chain)
         progress.doing("solving")
-        solution = _distances(small, discount, progress)
+        solution = _distances(small, discount, time_limit, progress)
         expense = meter.read()
     closest, farthest = ((), ()) if solution is None else _extremes(solution)
     if as_json:
@@ -130,12 +130,12 @@ def run_aggregate(
     return ExitCode.SUCCESS
 
 
-def _distances(small: MarkovChain, discount: float, progress: Progress) -> Solution | None:
+def _distances(small: MarkovChain, discount: float, time_limit: float | None, progress: Progress) -> Solution | None:
     """The distances between classes; None if there is too little memory for them."""
     ground = cost.label_mismatch if small.reward is None else cost.reward_gap
     try:
         problem = Problem(small, small, discount=discount, cost=ground, normalised=True)
-        return solve(problem, on_step=progress.on_step)
+        return solve(problem, time_limit=time_limit, on_step=progress.on_step)
     except NotEnoughMemory as error:  # the classes are known without them
         tell(f"no distances: {error}")
         return None

@@ -46,6 +46,7 @@ class Request:
     solver: str
     tol: float | None
     max_steps: int | None
+    time_limit: float | None  # seconds
     as_json: bool
     save: str | None
     plot: str | None
@@ -124,7 +125,14 @@ def _solve(problem: Problem, solver: AnySolver, request: Request, progress: Prog
     """The solution, and whether it missed the tolerance given with --tol."""
     progress.doing("solving")
     try:
-        solution = solve(problem, solver, tol=request.tol, max_steps=request.max_steps, on_step=progress.on_step)
+        solution = solve(
+            problem,
+            solver,
+            tol=request.tol,
+            max_steps=request.max_steps,
+            time_limit=request.time_limit,
+            on_step=progress.on_step,
+        )
     except ToleranceNotReached as error:
         return error.solution, True
     return solution, False
@@ -173,6 +181,9 @@ def _outcome(solution: Solution, request: Request, meter: Meter, progress: Progr
 
 
 def _explanation(solution: Solution) -> Explanation | None:
+    """The pairs that contribute most; None after --time-limit, because they may take longer than the solve."""
+    if solution.status is Status.TIME_LIMIT:
+        return None
     try:
         return solution.explain(TOP)
     except (NotEnoughMemory, SolverFailed) as error:  # the distance is known without it
@@ -192,12 +203,13 @@ def _print(outcome: Outcome, as_json: bool) -> None:
 def _warn(solution: Solution, missed: bool, tol: float | None) -> None:
     if missed:
         tell(f"the tolerance {tol:g} was not reached; {_reached(solution)}; {REMEDIES[solution.status]}")
-    elif not solution.reached_tol and solution.status in (Status.STEP_LIMIT, Status.STALLED):
+    elif not solution.reached_tol and solution.status in (Status.STEP_LIMIT, Status.TIME_LIMIT, Status.STALLED):
         tell(f"stopped early; {_reached(solution)}, wanted {solution.tol:g}; {REMEDIES[solution.status]}")
 
 
 REMEDIES = {
     Status.STEP_LIMIT: "raise --max-steps",
+    Status.TIME_LIMIT: "raise --time-limit",
     Status.STALLED: "raise --tol",
     Status.COMPLETED: "raise --tol, or take an exact solver",
 }

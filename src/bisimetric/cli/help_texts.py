@@ -45,7 +45,7 @@ Examples:
   bisimetric distance a.json b.json --discount 0.9 --start idle 0
   bisimetric distance a.json b.json --discount 0.9 --cost cost.csv --json
   bisimetric distance old.npz new.npz --discount 0.99 --normalised \\
-      --fail-above 0.05
+      --fail-above 0.05 --time-limit 60
   bisimetric distance grid-3x3 matching-four-rooms --discount 0.95 \\
       --plot rooms.png
 
@@ -60,10 +60,12 @@ Keys of --json, null where a value does not exist:
   tol, tol_reached          the relative gap to reach, and whether it is met
   source, target, states    as given, and [n, m]
   discount, normalised
-  solver, status, message   status SOLVED, COMPLETED, STEP_LIMIT or STALLED
+  solver, status, message   status SOLVED, COMPLETED, STEP_LIMIT, TIME_LIMIT
+                            or STALLED
   steps, history            history: [{step, gap, seconds}]
   seconds, memory_bytes     {cpu, wall} from reading the input; peak memory
-  explain                   the pairs of states with the largest amounts:
+  explain                   null after --time-limit; otherwise the pairs of
+                            states with the largest amounts:
                             [{source, target, occupancy, cost, amount, share}]
                             with cost as given and amount = occupancy · cost,
                             divided by 1-γ if not normalised

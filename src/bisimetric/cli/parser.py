@@ -130,6 +130,7 @@ def _add_distance_arguments(command: ArgumentParser) -> None:
         "default that of the solver, and missing it is not an error.",
     )
     add("--max-steps", type=int, metavar="N", help="Largest number of solver steps; by default that of the solver.")
+    _add_time_limit(command)
     add("--save", metavar="FILE", help="Write the solution to FILE, .npz or .json.")
     add("--plot", metavar="FILE", help="Draw the distances to FILE, .png, .svg or .pdf; needs matplotlib.")
     add(
@@ -143,6 +144,7 @@ def _add_distance_arguments(command: ArgumentParser) -> None:
 def _add_states_arguments(command: ArgumentParser) -> None:
     _add_model(command)
     _add_usual_discount(command)
+    _add_time_limit(command)
 
 
 def _add_quotient_arguments(command: ArgumentParser) -> None:
@@ -180,6 +182,16 @@ def _add_usual_discount(command: ArgumentParser) -> None:
     )
 
 
+def _add_time_limit(command: ArgumentParser) -> None:
+    command.add_argument(
+        "--time-limit",
+        type=float,
+        metavar="SECONDS",
+        help="Stop solving after this time, with the interval reached by then and no explanation; by default there is "
+        "no limit.",
+    )
+
+
 def _add_output(command: ArgumentParser) -> None:
     command.add_argument("--output", "-o", metavar="FILE", help="Write the small chain to FILE, .npz or .json.")
 
@@ -193,7 +205,7 @@ def _distance(options: Namespace) -> int:
 def _states(options: Namespace) -> int:
     from bisimetric.cli.bisimulation import run_states
 
-    return run_states(options.model, options.discount, as_json=options.as_json)
+    return run_states(options.model, options.discount, options.time_limit, as_json=options.as_json)
 
 
 def _quotient(options: Namespace) -> int:
