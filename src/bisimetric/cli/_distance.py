@@ -94,11 +94,11 @@ def _check_limit(limit: float | None) -> None:
 
 
 def _solver(name: str) -> AnySolver:
-    if name not in solvers.ALL:
-        near = get_close_matches(name, solvers.ALL, n=1)
+    if name not in solvers.all_solvers():
+        near = get_close_matches(name, solvers.all_solvers(), n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InvalidOption(f"solver {name!r} is unknown, expected one of {', '.join(solvers.ALL)}{hint}")
-    return solvers.ALL[name]()
+        raise InvalidOption(f"solver {name!r} is unknown, expected one of {', '.join(solvers.all_solvers())}{hint}")
+    return solvers.all_solvers()[name]()
 
 
 def _problem(request: Request, progress: Progress) -> Problem:
