@@ -62,12 +62,12 @@ class Exact:
     @property
     def tol(self) -> float:
         """The relative gap that it reaches by default."""
-        return solvers.ALL[self.name].default_tol
+        return solvers.all_solvers()[self.name].default_tol
 
     def solve(self, problem: bm.Problem, **options: Any) -> bm.Solution:
         """The solver's answer; examples out of its reach are passed over."""
         if problem.discount <= self.largest_discount and problem.cost.size <= self.largest_problem:
-            return bm.solve(problem, solvers.ALL[self.name](), **options)
+            return bm.solve(problem, solvers.all_solvers()[self.name](), **options)
         if currently_in_test_context():
             assume(False)
         pytest.skip("out of this solver's reach")

@@ -7,8 +7,9 @@
 <Status.SOLVED: 'the certified relative gap is within the tolerance'>
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from bisimetric._support.lazy import lazy_names
+
+TYPE_CHECKING = False  # for type checkers it is true
 
 if TYPE_CHECKING:
     from bisimetric import cost as cost
@@ -132,14 +133,4 @@ __all__ = ["__version__", *MODULES, *HOMES]
 
 # A name is loaded when it is first asked for. So `import bisimetric` takes no time and cannot fail, and the command can
 # say in its own words what is missing.
-def __getattr__(name: str) -> Any:
-    if name in MODULES:
-        return import_module(f"bisimetric.{name}")
-    if name in HOMES:
-        found = globals()[name] = getattr(import_module(f"bisimetric.{HOMES[name]}"), name)
-        return found
-    raise AttributeError(f"module 'bisimetric' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, HOMES, MODULES)

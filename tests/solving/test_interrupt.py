@@ -145,7 +145,7 @@ bellman = Bellman.of(bm.Problem(rooms(side=20), rooms(side=20, goal="all"), disc
 value, trees = bellman.scaled_cost(), new_trees(bellman)
 bellman.improve(value, trees, cold=True)
 witness = StoredWitness(TreeWitness(bellman, value, trees).cells(0, bellman.pairs.size))
-check.applied(bellman, value, witness, 0.0)  # kernels are loaded
+check.check_application(bellman, value, witness, 0.0)  # kernels are loaded
 
 def interrupt(delay):
     time.sleep(delay)
@@ -156,7 +156,7 @@ for k in range(20):
     try:
         threading.Thread(target=interrupt, args=(0.0005 * (k + 1),)).start()
         while True:
-            check.applied(bellman, value, witness, 0.0)
+            check.check_application(bellman, value, witness, 0.0)
     except KeyboardInterrupt:
         caught += 1
 assert caught == 20

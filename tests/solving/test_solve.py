@@ -149,10 +149,10 @@ def test_solves_from_several_threads_agree():
     assert results == [alone] * 4
 
 
-@pytest.mark.parametrize("name", solvers.ALL)
+@pytest.mark.parametrize("name", solvers.all_solvers())
 def test_solvers_by_name(name):
     """A name stands for the solver with its default options."""
-    named, made = bm.solve(PROBLEM, name), bm.solve(PROBLEM, solvers.ALL[name]())
+    named, made = bm.solve(PROBLEM, name), bm.solve(PROBLEM, solvers.all_solvers()[name]())
     assert named.solver == name
     assert np.array_equal(named.value, made.value)
 

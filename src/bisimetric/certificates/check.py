@@ -90,7 +90,7 @@ def check(
     """What `value` (in the operator's scale) and the witness prove, in the problem's own units."""
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
     longest = witness.cells_per_pair
-    once = applied(bellman, value, witness, rows)
+    once = check_application(bellman, value, witness, rows)
     if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
         once = once._replace(lowest=min(once.lowest, 0.0), highest=max(once.highest, 0.0))
     cost = bellman.cost if bellman.pairs.is_complete else bellman.pairs.gather(bellman.cost)
@@ -117,8 +117,8 @@ def check(
     return found
 
 
-def applied(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> Application:
-    """The checker's word on T V; `rows` is what rows have moved. Couplings that are none are refused."""
+def check_application(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> Application:
+    """The checker's bounds on T V; `rows` is how far rows have moved. Invalid couplings are refused."""
     upper, lower = np.empty(bellman.pairs.size), np.empty(bellman.pairs.size)
 
     def work(first: int, last: int) -> Report:

@@ -57,14 +57,26 @@ class Bounds(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Certificate(Immutable):
-    """lower ≤ V* ≤ upper at every pair, also in floating point; `value` is the best estimate inside.
+    """Bounds on the true distances: lower ≤ V* ≤ upper at every pair, also in floating point.
 
-    NaN at pairs that were not solved, which nothing below counts.
+    All arrays are in the units of the cost and read-only. They are NaN at pairs that were not solved, which the gaps
+    do not count.
+
+    Attributes
+    ----------
+    value : array [n, m]
+        The best estimate, inside the bounds.
+    lower, upper : array [n, m]
+        No true distance is below or above.
+    gap : float
+        The width of the widest interval, max(upper - lower).
+    relative_gap : float
+        gap / max(upper); zero if that is zero.
     """
 
-    value: Floats  # [n, m]
-    lower: Floats  # [n, m]
-    upper: Floats  # [n, m]
+    value: Floats
+    lower: Floats
+    upper: Floats
     shortfall: float = 0.0  # the value checked, less this, is a proved lower bound; in the operator's scale
 
     @property

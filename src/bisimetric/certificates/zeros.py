@@ -24,9 +24,10 @@ def closed_subset(
     coupled: Callable[[npt.NDArray[np.int64]], tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
     cells_per_pair: int,
 ) -> npt.NDArray[np.bool_]:
-    """Those of the candidate pairs from which the coupling never leads to a pair that is none.
+    """The candidates whose coupling reaches only candidates, in any number of steps.
 
-    `coupled` says of ascending flat pairs how many successor pairs each has, and which; candidate.size is none.
+    `coupled` says of ascending flat pairs how many successor pairs each has, and which; candidate.size stands for a
+    pair outside.
     """
     pairs = np.flatnonzero(candidate)
     number = np.full(candidate.size + 1, len(pairs), np.int32)  # one node for everything outside
@@ -54,7 +55,7 @@ def coupled_pairs(
     pairs: npt.NDArray[np.int64],
     named: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int32]],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """How many successor pairs the coupling has at each of the ascending `pairs`, and what those are called."""
+    """How many successor pairs the coupling has at each of the ascending `pairs`, and their names as `named` tells."""
     counts, names = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
     for some in _few_at_once(pairs, bellman.shape, witness.cells_per_pair):
         count, heads = successor_pairs(bellman, witness, some)

@@ -63,7 +63,7 @@ def run(request: Request) -> int:
     check_output(request.save, "--save")
     check_picture(request.plot, "--plot")
     _check_limit(request.fail_above)
-    solver = solvers.ALL[one_of(request.solver, "--solver", solvers.ALL)]()
+    solver = solvers.by_name(one_of(request.solver, "--solver", solvers.SOLVERS))
     meter = Meter()
     try:
         with Progress() as progress:

@@ -24,16 +24,35 @@ CELLS_AT_ONCE = 2**22  # of couplings that are read in one block
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coupling(Immutable):
-    """A transition coupling: coupling[x, y] is the joint law of the successors of x and y, a sparse [n, m] array."""
+    """How the two chains move together: coupling[x, y] is the joint law of the successors of x and y.
+
+    Its rows and columns sum to P[x] and Q[y]. States go by index or by name. Nothing is stored: laws are computed when
+    they are asked for. `solution.coupling` is the one whose value proves `solution.upper`.
+
+    Parameters
+    ----------
+    problem : Problem
+        The question that the coupling answers.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> fair = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], names=["toss", "done"], start=0)
+    >>> bent = bm.MarkovChain([[0.25, 0.75], [0, 1]], reward=[0, 1], names=["toss", "done"], start=0)
+    >>> coupling = bm.distance(fair, bent, discount=0.9).coupling
+    >>> coupling["toss", "toss"].toarray()
+    array([[0.25, 0.25],
+           [0.  , 0.5 ]])
+    """
 
     problem: Problem
-    witness: Witness
-    start_law: Callable[[], Floats]  # joint law of the two starts, [n, m]
+    _witness: Witness
+    _start_law: Callable[[], Floats]  # joint law of the two starts, [n, m]
 
     def __getitem__(self, pair: tuple[int | str, int | str]) -> sparse.csr_array:
         x, y = pair_indices(self.problem, pair)
         m = self.problem.shape[1]
-        cells = self.witness.cells(x * m + y, x * m + y + 1)
+        cells = self._witness.cells(x * m + y, x * m + y + 1)
         left, right = (
             self.problem.source.successors(x)[cells.left],
             self.problem.target.successors(y)[cells.right],
@@ -41,14 +60,25 @@ class Coupling(Immutable):
         return sparse.csr_array((cells.weight, (left, right)), shape=self.problem.shape)
 
     def matrix(self) -> sparse.csr_array:
-        """All joint laws as one sparse [n·m, n·m] matrix over flat pairs x·m + y; rows of stopped pairs are empty."""
+        """All joint laws as one matrix.
+
+        Returns
+        -------
+        scipy.sparse.csr_array [n·m, n·m]
+            Row and column x·m + y stand for the pair (x, y); rows of pairs that stop are empty.
+
+        Raises
+        ------
+        NotEnoughMemory
+            Before anything is allocated.
+        """
         n, m = self.problem.shape
         memory.require(
-            24 * n * m * self.witness.cells_per_pair,
+            24 * n * m * self._witness.cells_per_pair,
             f"the coupling of {n} x {m} state pairs as a matrix",
             "look at single pairs with coupling[x, y]",
         )
-        step = max(m, (CELLS_AT_ONCE // max(self.witness.cells_per_pair, 1)) // m * m)
+        step = max(m, (CELLS_AT_ONCE // max(self._witness.cells_per_pair, 1)) // m * m)
         parts = [self._flat_rows(first, min(first + step, n * m)) for first in range(0, n * m, step)]
         indptr = offsets(np.concatenate([part[0] for part in parts]))
         index_type = np.int32 if max(indptr[-1], n * m) < 2**31 else np.int64
@@ -57,10 +87,23 @@ class Coupling(Immutable):
         return sparse.csr_array((weight, columns, indptr.astype(index_type)), shape=(n * m, n * m))
 
     def occupancy(self, start: object = None) -> Floats:
-        """Discounted share of time that the coupled chains spend at each pair, [n, m]; sums to 1 if nothing stops.
+        """The discounted share of time that the coupled chains spend at each pair.
 
-        `start` is a pair of states or a joint law [n, m]; by default the chains' own starts. Errors add up to 1e-10
-        at most, or to what rounding does close to discount 1 (7e-15/(1 - discount)); else SolverFailed is raised.
+        Parameters
+        ----------
+        start : pair of states or array [n, m], optional
+            Where they start, a pair or a joint law; by default the chains' own starts.
+
+        Returns
+        -------
+        array [n, m]
+            Sums to 1 if nothing stops. Errors add up to 1e-10 at most, or to what rounding does close to discount 1:
+            7e-15/(1 - discount).
+
+        Raises
+        ------
+        SolverFailed
+            If the errors may be larger.
         """
         n, m = self.problem.shape
         discount = self.problem.discount
@@ -70,7 +113,22 @@ class Coupling(Immutable):
         return visits(transposed, b, discount, rows=n, closed=closed).reshape(n, m)
 
     def simulate(self, steps: int, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:
-        """A path of the coupled chains, [steps + 1, 2]; it ends early at a stopped pair. Same seed, same path."""
+        """A random path of the coupled chains.
+
+        Parameters
+        ----------
+        steps : int
+            How many moves.
+        seed : int
+            The same seed gives the same path.
+        start : pair of states or array [n, m], optional
+            As for `occupancy`.
+
+        Returns
+        -------
+        array [steps + 1, 2]
+            Source and target state at every time; shorter if the path meets a pair that stops.
+        """
         if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
             raise InvalidOption(f"steps is {steps!r}, expected a whole number ≥ 0")
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -90,13 +148,14 @@ class Coupling(Immutable):
 
     def _flat_rows(self, first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
         """Cells per pair, flat successor pairs and weights of the pairs first..last."""
-        cells = self.witness.cells(first, last)
+        cells = self._witness.cells(first, last)
         rows = self.problem.source.transitions, self.problem.target.transitions
         return np.diff(cells.indptr), successors(cells, *rows, first), cells.weight
 
     def law(self, start: object) -> Floats:
+        """The joint law [n, m] of a pair of states, of an array [n, m], or for None of the chains' starts."""
         if start is None:
-            return self.start_law()
+            return self._start_law()
         n, m = self.problem.shape
         if isinstance(start, np.ndarray) and start.ndim == 2:
             law = real_array(start, "start", InvalidOption, ndim=2)
@@ -115,23 +174,36 @@ class Coupling(Immutable):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Potentials(Immutable):
-    """potentials[x, y] = (f, g) on the successors of x and of y: the proof of a lower bound L on the distances.
+    """The proof of a lower bound L on the distances: potentials[x, y] = (f, g) on the successors of x and of y.
 
     f + g ≤ L on the successors, and L ≤ c + γ(<f, P[x]> + <g, Q[y]>) at every pair.
+
+    Parameters
+    ----------
+    problem : Problem
+        The question that they help to answer.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> chain = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[1, 0])
+    >>> f, g = bm.solve(bm.Problem(chain, chain, discount=0.5)).potentials[0, 1]
+    >>> len(f), len(g)
+    (2, 1)
     """
 
     problem: Problem
-    witness: Witness
-    checked: Floats  # [n, m], L is this less `shortfall`
-    shortfall: float
-    scale: float  # of the numbers above and of the witness
+    _witness: Witness
+    _checked: Floats  # [n, m], L is this less `_shortfall`
+    _shortfall: float
+    _scale: float  # of the numbers above and of the witness
 
     def __getitem__(self, pair: tuple[int | str, int | str]) -> tuple[Floats, Floats]:
         m = self.problem.shape[1]
         x, y = pair_indices(self.problem, pair)
-        g = self.witness.cells(x * m + y, x * m + y + 1).potential
-        costs = self.checked[np.ix_(self.problem.source.successors(x), self.problem.target.successors(y))]
-        return ((costs - self.shortfall) - g).min(axis=1) / self.scale, g / self.scale
+        g = self._witness.cells(x * m + y, x * m + y + 1).potential
+        costs = self._checked[np.ix_(self.problem.source.successors(x), self.problem.target.successors(y))]
+        return ((costs - self._shortfall) - g).min(axis=1) / self._scale, g / self._scale
 
     def __repr__(self) -> str:
         n, m = self.problem.shape

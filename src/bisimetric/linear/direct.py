@@ -1,9 +1,9 @@
 """A direct solver for (I - γΠ) x = b, Π a sparse matrix of probabilities: structure first, then factorisations.
 
-Strongly connected components are solved from those that lead nowhere else on. Small ones, above all single states, are
-eliminated one after the other; larger ones on one level are factorised together (sparse LU, which needs no pivoting
-for these matrices). A cycle has factors as sparse as itself. Where a component is so large and so entangled (of such
-bandwidth) that its factors might not fit, GMRES solves it.
+Strongly connected components are solved in order, first those that lead to no other. Small ones, above all single
+states, are eliminated one after the other; larger ones on one level are factorised together (sparse LU, which needs no
+pivoting for these matrices). A cycle has factors as sparse as itself. Where a component is so large, and of such
+bandwidth, that its factors might not fit, GMRES solves it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DENSE_FROM = 0.05  # share of nonzeros from which factors are dense
 DENSE_UP_TO = 5_000  # states
 REFINEMENTS = 4
 
-Solve = Callable[[Floats, float], Floats]  # the second number is a residual that will do
+Solve = Callable[[Floats, float], Floats]  # right-hand side and target residual to solution
 
 
 class _Stage(NamedTuple):
@@ -44,7 +44,7 @@ class _Stage(NamedTuple):
 
 
 class Factors:
-    """The factors of I - γΠ, which are for many right-hand sides."""
+    """The factors of I - γΠ, for many right-hand sides."""
 
     def __init__(self, matrix: sparse.csr_array, discount: float) -> None:
         matrix.sum_duplicates()

@@ -38,7 +38,7 @@ class GameSweep(NamedTuple):
     residual: Floats  # [n, m]
 
 
-class Answered(NamedTuple):
+class FixedAnswers(NamedTuple):
     """A decision process for the maximising player; its moves at a pair are the rows first[pair] to first[pair + 1]."""
 
     moves: sparse.csr_array  # [moves, n·m]
@@ -46,7 +46,7 @@ class Answered(NamedTuple):
     first: Ints  # [n·m + 1]
     discount: float
 
-    def after(self, change: Floats) -> Answered:
+    def after(self, change: Floats) -> FixedAnswers:
         """The same at V + change."""
         owner = np.repeat(change, np.diff(self.first))
         return self._replace(residual=self.residual + self.discount * (self.moves @ change) - owner)
@@ -142,7 +142,7 @@ class GameBellman:
         """The gap that residuals of this span leave."""
         return span * self.discount / (1.0 - self.discount)
 
-    def answered(self, trees: tuple[Trees, ...], sweep: GameSweep) -> Answered:
+    def with_fixed_answers(self, trees: tuple[Trees, ...], sweep: GameSweep) -> FixedAnswers:
         """The game in which the minimising player sticks to the best answers and couplings of a sweep."""
         chosen = self.rule.answers(sweep.blocks)
         pairs = np.concatenate([pair for pair, _ in chosen])
@@ -155,7 +155,7 @@ class GameBellman:
         first = np.searchsorted(pairs[order], np.arange(self.cost.size + 1))
         split = np.split(place, np.cumsum([len(pair) for pair, _ in chosen])[:-1])
         cells = [cells for _, cells in chosen]
-        return Answered(self._flows(trees, cells, split, len(order)), residual[order], first, self.discount)
+        return FixedAnswers(self._flows(trees, cells, split, len(order)), residual[order], first, self.discount)
 
     def _flows(self, trees: tuple[Trees, ...], chosen: list[Ints], places: list[Ints], size: int) -> sparse.csr_array:
         """The flows of the trees at the chosen cells, each in its row of a matrix over flat pairs of states."""

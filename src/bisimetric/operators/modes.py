@@ -51,7 +51,7 @@ class Preconditioner:
         )
 
     def adapt(self, trees: Trees) -> None:
-        """Know the policy of these trees."""
+        """Prepare for the policy of these trees."""
         bellman, modes, m = self._bellman, self.modes, self._shape[1]
         blocks = len(modes.size_x) * len(modes.size_y)
         flows = np.zeros((blocks, blocks))

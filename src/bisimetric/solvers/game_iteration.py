@@ -97,7 +97,7 @@ def _sweep(bellman: GameBellman, value: Floats, trees: tuple[Trees, ...], *, col
 def _evaluate(iterate: GameIterate, accuracy: float) -> Floats:
     """The value when the minimising player sticks to the answers and couplings of the iterate's sweep."""
     bellman = iterate.witness.bellman
-    game = bellman.answered(iterate.trees, iterate.sweep)
+    game = bellman.with_fixed_answers(iterate.trees, iterate.sweep)
     change = np.zeros(iterate.value.size)
     best = game.best()
     choice = game.first_best(best)

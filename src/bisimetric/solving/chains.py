@@ -14,8 +14,8 @@ from bisimetric.couplings.witness import IndependentWitness
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.problems.discounted import Problem
-from bisimetric.solvers import PolicyIteration
 from bisimetric.solvers.base import Iterate
+from bisimetric.solvers.policy_iteration import PolicyIteration
 from bisimetric.solving.lumping import Lumping, worthwhile
 from bisimetric.solving.question import Course, Question
 from bisimetric.solving.solution import Solution

@@ -13,8 +13,7 @@ from bisimetric.models.rows import Floats
 from bisimetric.operators.game import GameBellman
 from bisimetric.operators.trees import without_flows
 from bisimetric.problems.game import Game
-from bisimetric.solvers import GameIteration
-from bisimetric.solvers.game_iteration import GameIterate
+from bisimetric.solvers.game_iteration import GameIterate, GameIteration
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.question import Course, Question
 
