@@ -41,6 +41,7 @@ PASSING_ACCURACY = 1e-4  # the same for a look on the way
 LARGEST_EXPONENT = 1e290  # that a solver may come to
 LEAST_STEP = 1e-290  # that scalings are divided by
 DRIFT = 100.0  # that Λ may have moved before the references of the shared kernel are chosen again
+NOWHERE: Floats = np.empty((0, 0))  # as `expected` of a pass that sets scalings
 INITIAL = ("independent", "uniform")
 Result = TypeVar("Result")
 
@@ -50,6 +51,7 @@ class Factored:
     """The couplings of all pairs, changed in place by half projections."""
 
     bellman: Bellman
+    cost: Floats  # [n, m], in the operator's scale
     scalings: Scalings
     whole: Floats  # [n, m], Λ = whole + rest
     rest: Floats  # [n, m], in [-1/2, 1/2]
@@ -80,20 +82,20 @@ class Factored:
             for whole, rest in ((a, a_rest), (b, b_rest)):
                 np.rint(rest, out=whole)
                 rest -= whole
-        return cls(bellman, Scalings(a, a_rest, b, b_rest), np.zeros((n, m)), np.zeros((n, m)))
+        return cls(bellman, bellman.scaled_cost(), Scalings(a, a_rest, b, b_rest), np.zeros((n, m)), np.zeros((n, m)))
 
     def probe(self, by_source: bool, step: float, expected: Floats) -> Floats:
         """The Bellman–Sinkhorn operator of these couplings on a value given by its expectation over own successors."""
-        shared, centre = self._shared(by_source, self.bellman.discount * step, expected, commit=False)
+        shared = self._shared(by_source, self.bellman.discount * step, expected, commit=False)
         out = np.empty(self.bellman.shape)
-        self._pass(by_source, False, step, shared, centre, out)
+        self._pass(step, shared, out)
         return out
 
     def project(self, by_source: bool, step: float, expected: Floats) -> None:
         """Λ -= γ·step·expected, then the half projection on one side."""
         amount = self.bellman.discount * step
-        shared, centre = self._shared(by_source, amount, expected, commit=True)
-        self._pass(by_source, True, step, shared, centre, np.empty((0, 0)))
+        shared = self._shared(by_source, amount, expected, commit=True)
+        self._pass(step, shared, NOWHERE)
         self._recentre(amount * float(np.abs(expected).max()))
         self.total_step += amount if amount > LEAST_STEP else 0.0  # no potentials come of less
         self.by_source = by_source
@@ -110,8 +112,8 @@ class Factored:
 
     def balance(self, by_source: bool) -> None:
         """The half projection on one side, Λ staying as it is."""
-        shared, centre = self._shared(by_source, 0.0, self.rest, commit=False)
-        self._pass(by_source, True, 1.0, shared, centre, np.empty((0, 0)))
+        shared = self._shared(by_source, 0.0, self.rest, commit=False)
+        self._pass(1.0, shared, NOWHERE)
         self._recentre(0.0)
         self.by_source = by_source
 
@@ -127,7 +129,7 @@ class Factored:
 
         self._in_blocks(work, out.size)
         out *= bellman.discount / self.total_step
-        out += bellman.scaled_cost()
+        out += self.cost
         return np.clip(out, 0.0, None, out=out)
 
     def marginals(self, by_source: bool) -> Floats:
@@ -149,7 +151,7 @@ class Factored:
         vector = value.ravel()
         out = np.empty(value.size)
         self._apply(vector, out, vector)
-        return self.bellman.scaled_cost() + value - out.reshape(value.shape)
+        return self.cost + value - out.reshape(value.shape)
 
     def evaluate(self, guess: Floats, target: float) -> Floats:
         """The value of the rounded couplings, V = c + γΠV, up to a residual of `target`."""
@@ -260,60 +262,48 @@ class Factored:
             self.bellman.source, self.bellman.target, self.scalings, self._centre_x, self._centre_y
         )
 
-    def _shared(self, by_source: bool, amount: float, expected: Floats, *, commit: bool) -> tuple[Shared, Floats]:
-        centre = self._centres()[1 if by_source else 0]
+    def _shared(self, by_source: bool, amount: float, expected: Floats, *, commit: bool) -> Shared:
         n, m = self.bellman.shape
         shape = (m, n) if by_source else (n, m)
-        shared = Shared(np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape[1]))
-        kernels.sinkhorn.projection.gibbs(by_source, amount, expected, self.whole, self.rest, centre, commit, shared)
-        return shared, centre
+        centre = self._centres()[1 if by_source else 0]
+        shared = Shared(by_source, np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape[1]), centre)
+        kernels.sinkhorn.projection.gibbs(amount, expected, self.whole, self.rest, commit, shared)
+        return shared
 
-    def _pass(
-        self, by_source: bool, commit: bool, step: float, shared: Shared, centre: Floats, expected: Floats
-    ) -> None:
+    def _pass(self, step: float, shared: Shared, expected: Floats) -> None:
+        """One half projection of all pairs; it sets the scalings, or `expected` if that is not empty."""
         bellman = self.bellman
         n, m = bellman.shape
         rows = (bellman.source, bellman.target)
-        dense = n * m >= DENSE_PAIRS and self._cells >= DENSE_FROM * (n * m) ** 2
+        by_products = n * m >= DENSE_PAIRS and self._cells >= DENSE_FROM * (n * m) ** 2
 
         def general(first: int, last: int) -> None:
             kernels.sinkhorn.projection.project(
-                first, last, by_source, commit, dense, step, bellman.cost, bellman.scale, bellman.stop, *rows, shared,
-                centre, self.scalings, expected,
-            )  # fmt: skip
+                first, last, by_products, step, self.cost, bellman.stop, *rows, shared, self.scalings, expected
+            )
 
-        if not dense:
-
-            def row_by_row(first: int, last: int) -> None:
-                kernels.sinkhorn.sparse.project(
-                    first, last, by_source, commit, step, bellman.cost, bellman.scale, bellman.stop, *rows, shared,
-                    centre, self.scalings, expected,
-                )  # fmt: skip
-
-            self._in_blocks(row_by_row, n)
-            return
         if not self._is_full():
-            self._in_blocks(general, n * m, unit=kernels.sinkhorn.projection.CHUNK)
+            self._in_blocks(general, n)
             return
-        weights, cost = self._weights, bellman.scaled_cost()
+        by_source, commit = shared.by_source, expected.size == 0
+        weights = self._weights
         if weights is None or self._weights_of_source == by_source:
             weights = Weights(np.empty((n * m, m if by_source else n)), np.full(n * m, kernels.sinkhorn.dense.UNKNOWN))
         self._weights = None  # while they change
         own_centre = self._centres()[0 if by_source else 1]
-        out = None if commit else expected
         size = self._rows_at_once(DENSE_BLOCK)
 
-        def work(i: int, j: int) -> None:
-            for first in range(i * size * m, min(j * size, n) * m, size * m):
-                last = min(first + size * m, n * m)
+        def work(begin: int, end: int) -> None:
+            for row in range(begin * size, min(end * size, n), size):
+                first, last = row * m, min(row + size, n) * m
                 if weights.middle[first] == kernels.sinkhorn.dense.UNKNOWN and not kernels.sinkhorn.dense.prepare(
-                    first, last, by_source, rows, centre, self.scalings, weights
+                    first, last, by_source, rows, shared.centre, self.scalings, weights
                 ):
                     weights.middle[first] = math.nan  # this block is left to the general kernel, now and next time
                 if math.isnan(weights.middle[first]) or not kernels.sinkhorn.dense.project(
-                    first, last, by_source, step, cost, rows, shared, weights, own_centre, self.scalings, out
+                    first, last, step, self.cost, rows, shared, weights, own_centre, self.scalings, expected
                 ):
-                    general(first, last)
+                    general(row, min(row + size, n))
                     if commit:
                         weights.middle[first] = kernels.sinkhorn.dense.UNKNOWN
 

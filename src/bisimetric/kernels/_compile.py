@@ -185,6 +185,14 @@ def finite_part(function: Function) -> Function:
     )
 
 
+def vector_part(function: Function) -> Function:
+    """A finite part that may fuse multiplications with additions, as `vector_kernel` does."""
+    fastmath = {"nnan", "ninf", "nsz", "contract"}
+    return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=fastmath)(  # type: ignore[no-any-return]
+        function
+    )
+
+
 def vector_kernel(function: Function) -> Function:
     """A kernel that may assume finite numbers and fuse multiplications with additions."""
     return kernel(function, fastmath={"nnan", "ninf", "nsz", "contract"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-_MODULES = ("dense", "elementary", "projection", "rounding", "sparse")
+_MODULES = ("dense", "elementary", "projection", "rounding")
 
 
 def __getattr__(name: str) -> ModuleType:
