@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -30,8 +30,10 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import SERIAL_BELOW, Bellman
 
 ONE_CALL = 2**22  # cells of all pairs up to which a kernel is called once; beyond, in blocks that Ctrl-C can part
-DENSE_FROM = 0.1  # share of cells on the supports from which a matrix product pays
-DENSE_PAIRS = 64  # pairs from which it does
+FULL_PAIRS = 64  # pairs from which numpy's passes pay if all supports are full
+# A matrix product a source row, over all target states, pays from PRODUCT_PAIRS pairs and where the target's share of
+# nonzeros is at least PRODUCT_SHARE · (1 + PRODUCT_SETUP / mean S_x).
+PRODUCT_PAIRS, PRODUCT_SHARE, PRODUCT_SETUP = 256, 0.1, 8.0
 DENSE_BLOCK = 2**14  # scalings that a half projection of full supports works on at a time, in two arrays
 ROUNDING_BLOCK = 2**12  # the same for rounding, in a dozen arrays
 STORED = 2**18  # cells of all pairs up to which an evaluation stores the couplings, instead of making them every time
@@ -57,11 +59,20 @@ class Factored:
     rest: Floats  # [n, m], in [-1/2, 1/2]
     total_step: float = 0.0  # Λ is about -total_step times a value
     by_source: bool = True  # the side of the last projection
+    _cells: int = field(init=False)  # of all pairs
+    _by_products: bool = field(init=False)  # whether half projections sum by matrix products
     _centre_x: Floats | None = None  # references of the shared kernel
     _centre_y: Floats | None = None
     _drift: float = 0.0
     _weights: Weights | None = None  # of one side, for full supports
     _weights_of_source: bool = False
+
+    def __post_init__(self) -> None:
+        (n, m), moves_x, moves_y = self.bellman.shape, len(self.bellman.source.data), len(self.bellman.target.data)
+        self._cells = moves_x * moves_y
+        self._by_products = (
+            n * m >= PRODUCT_PAIRS and moves_y >= PRODUCT_SHARE * (1.0 + PRODUCT_SETUP * n / moves_x) * m**2
+        )
 
     @classmethod
     def start(cls, bellman: Bellman, initial: str) -> Factored:
@@ -194,14 +205,14 @@ class Factored:
 
         if self._is_full():
             self._in_blocks(
-                self._by_products(work, vector, out, other, sums), n, unit=self._rows_at_once(ROUNDING_BLOCK)
+                self._apply_by_products(work, vector, out, other, sums), n, unit=self._rows_at_once(ROUNDING_BLOCK)
             )
         else:
             self._in_blocks(work, n)
         product, square = np.add.reduce(sums, axis=0).tolist()
         return product, square
 
-    def _by_products(
+    def _apply_by_products(
         self, general: Callable[[int, int], object], vector: Floats, out: Floats, other: Floats, sums: Floats
     ) -> Callable[[int, int], None]:
         """The same work on full supports; blocks that are out of range are left to `general`."""
@@ -232,7 +243,7 @@ class Factored:
     def _is_full(self) -> bool:
         """Whether all pairs have all successors, and are so many that matrix products pay."""
         n, m = self.bellman.shape
-        return n * m >= DENSE_PAIRS and self._cells == (n * m) ** 2 and not self.bellman.stop.size
+        return n * m >= FULL_PAIRS and self._cells == (n * m) ** 2 and not self.bellman.stop.size
 
     def _rows_at_once(self, block: int) -> int:
         """Source rows of full supports with so many scalings."""
@@ -275,7 +286,7 @@ class Factored:
         bellman = self.bellman
         n, m = bellman.shape
         rows = (bellman.source, bellman.target)
-        by_products = n * m >= DENSE_PAIRS and self._cells >= DENSE_FROM * (n * m) ** 2
+        by_products = self._by_products
 
         def general(first: int, last: int) -> None:
             kernels.sinkhorn.projection.project(
@@ -309,10 +320,6 @@ class Factored:
 
         self._in_blocks(work, -(-n // size))
         self._weights, self._weights_of_source = weights, by_source if commit else not by_source
-
-    @property
-    def _cells(self) -> int:
-        return len(self.bellman.source.data) * len(self.bellman.target.data)
 
     def _in_blocks(self, work: Callable[[int, int], object], size: int, *, unit: int = 1) -> None:
         if self._cells <= ONE_CALL:

@@ -123,7 +123,7 @@ def test_all_ways_to_a_sum_agree(density, monkeypatch):
     bellman = Bellman.of(problem)
     expected = np.random.default_rng(1).random(problem.shape)
     found = []
-    for full, dense_pairs, drift in (
+    for full, product_pairs, drift in (
         (True, 1, 0.0),
         (False, 1, 0.0),
         (False, 1, 1e4),
@@ -131,7 +131,7 @@ def test_all_ways_to_a_sum_agree(density, monkeypatch):
         (False, 10**9, 1e4),
     ):
         with monkeypatch.context() as patched:
-            patched.setattr(factored, "DENSE_PAIRS", dense_pairs)
+            patched.setattr(factored, "PRODUCT_PAIRS", product_pairs)
             if not full:
                 patched.setattr(Factored, "_is_full", lambda self: False)
             state = Factored.start(bellman, "independent")

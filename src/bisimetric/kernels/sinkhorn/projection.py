@@ -113,8 +113,8 @@ def project(first, last, by_products, step, cost, stop, P, Q, shared, scalings, 
         longest = max(longest, P.indptr[x + 1] - P.indptr[x])
     size = max(m * longest, len(Q.indices))
     states, probability, ends = np.empty(m * longest, np.int32), np.empty(m * longest), np.empty(m + 1, np.int64)
-    whole, weights, scratch = np.empty(size), np.empty(size), np.empty(size)
-    sums, tops, logs = np.empty(size), np.empty(size), np.empty(size)
+    work = np.empty((6, size))
+    whole, weights, scratch, sums, tops, logs = work[0], work[1], work[2], work[3], work[4], work[5]
     middle, fits, going = np.empty(m), np.empty(m, np.bool_), np.ones(m, np.bool_)
     dense, factors = np.empty((m, m) if by_products else (0, 0)), np.empty(m * longest if by_products else 0)
     for x in range(first, last):
@@ -130,17 +130,24 @@ def project(first, last, by_products, step, cost, stop, P, Q, shared, scalings, 
         own_states, other_states = (states, Q.indices) if by_source else (Q.indices, states)
         own_probability, other_probability = (probability, Q.data) if by_source else (Q.data, probability)
         own_ends, other_ends = (ends, Q.indptr) if by_source else (Q.indptr, ends)
-        other = Supports(other_states, other_probability, other_ends)
-        _weigh(other, given, given_rest, shared.centre, whole, weights, scratch, middle, fits)
-        if by_products and by_source:
-            row = P.indices[x_at : x_at + sx]
-            _sum_by_row(row, other_states, other_ends, weights, shared.factor, dense, factors, sums)
-        elif by_products:
-            row = P.indices[x_at : x_at + sx]
-            _sum_by_column(row, own_states, own_ends, weights, shared.factor, dense, factors, sums)
+        _relate(other_states, other_ends, given, shared.centre, whole, middle, fits)
+        exp_parts(len(given), whole, given_rest, weights, scratch)
+        for k in range(len(given)):
+            weights[k] *= other_probability[k]
+        if not by_products:
+            missed = _sum_by_pair(
+                own_states, own_ends, other_states, other_ends, weights, shared.factor, shared.shift, middle, going,
+                fits, sums, tops,
+            )  # fmt: skip
         else:
-            _sum_by_pair(own_states, own_ends, other_states, other_ends, weights, shared.factor, going, sums)
-        if _misfits(own_states, own_ends, shared.shift, middle, going, fits, sums, tops) > 0:
+            row = P.indices[x_at : x_at + sx]
+            if by_source:
+                _sum_by_row(row, other_states, other_ends, weights, shared.factor, dense, factors, sums)
+            else:
+                _sum_by_column(row, own_states, own_ends, weights, shared.factor, dense, factors, sums)
+            missed = _misfits(own_states, own_ends, shared.shift, middle, going, fits, sums, tops)
+        if missed > 0:
+            other = Supports(other_states, other_probability, other_ends)
             _sum_alone(own_states, own_ends, other, given, given_rest, shared, fits, scratch, sums, tops)
         log_all(len(mine), sums, logs, scratch)
         if expected.size == 0:
@@ -168,9 +175,8 @@ def _repeat_row(x_at, sx, p_to, p_mass, states, probability, ends):
 
 
 @vector_part
-def _weigh(other, given, given_rest, centre, whole, weights, scratch, middle, fits):
-    """weights = probability·exp(given + centre - middle); `fits` says whether that is right for a pair."""
-    states, ends, probability = other.states, other.ends, other.probability
+def _relate(states, ends, given, centre, whole, middle, fits):
+    """whole = given + centre - middle of each pair; `fits` says whether all its exponentials are in range."""
     for k in range(len(given)):
         whole[k] = given[k] + centre[Index(states[k])]
     for y in range(len(middle)):
@@ -182,23 +188,32 @@ def _weigh(other, given, given_rest, centre, whole, weights, scratch, middle, fi
         middle[y] = np.rint(0.5 * (low + high)) if fits[y] else high  # relative to `high`, no exponential overflows
         for k in range(begin, end):
             whole[k] -= middle[y]
-    exp_parts(len(given), whole, given_rest, weights, scratch)
-    for k in range(len(given)):
-        weights[k] *= probability[k]
 
 
 @vector_part
-def _sum_by_pair(own_states, own_ends, other_states, other_ends, weights, factor, going, sums):
-    """sums = Σ weights·factor at every own successor, over the other successors of its pair."""
+def _sum_by_pair(
+    own_states, own_ends, other_states, other_ends, weights, factor, shift, middle, going, fits, sums, tops
+):
+    """sums = Σ weights·factor at every own successor, over the other successors of its pair; see `_misfits`."""
+    missed = 0
     for y in range(len(going)):
         if not going[y]:
+            for i in range(Index(own_ends[y]), Index(own_ends[y + 1])):
+                sums[i] = NO_MASS
+            fits[y] = True
             continue
         begin, end = Index(other_ends[y]), Index(other_ends[y + 1])
+        right, base = fits[y], middle[y]
         for i in range(Index(own_ends[y]), Index(own_ends[y + 1])):
             state, total = Index(own_states[i]), 0.0
             for k in range(begin, end):
                 total += weights[k] * factor[Index(other_states[k]), state]
+            right = right and total >= SMALLEST
             sums[i] = total
+            tops[i] = base + shift[state]
+        fits[y] = right
+        missed += not right
+    return missed
 
 
 @vector_part
