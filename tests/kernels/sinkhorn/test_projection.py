@@ -10,6 +10,7 @@ from bisimetric import kernels
 from bisimetric.couplings import factored
 from bisimetric.couplings.coupling import pair_cells
 from bisimetric.couplings.factored import Factored
+from bisimetric.couplings.rounded import back_up
 from bisimetric.operators.bellman import Bellman
 from tests import reference
 
@@ -133,7 +134,7 @@ def test_all_ways_to_a_sum_agree(density, monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr(factored, "PRODUCT_PAIRS", product_pairs)
             if not full:
-                patched.setattr(Factored, "_is_full", lambda self: False)
+                patched.setattr(Factored, "is_full", lambda self: False)
             state = Factored.start(bellman, "independent")
             state.probe(True, 1.0, expected)
             for centre in (state._centre_x, state._centre_y):  # with a drift: references that no pair fits
@@ -186,10 +187,10 @@ def test_rounding_by_products(sizes, step, monkeypatch):
     vector = np.random.default_rng(2).random(problem.shape)
     expected = np.zeros(problem.shape)
     for k in range(30):
-        by_products = state.backed_up(vector)
+        by_products = back_up(state, vector)
         with monkeypatch.context() as patched:
-            patched.setattr(Factored, "_is_full", lambda self: False)
-            cell_by_cell = state.backed_up(vector)
+            patched.setattr(Factored, "is_full", lambda self: False)
+            cell_by_cell = back_up(state, vector)
         np.testing.assert_allclose(by_products, cell_by_cell, rtol=0, atol=1e-14)
         expected = state.probe(k % 2 == 0, step, expected)
         state.project(k % 2 == 0, step, expected)
@@ -202,7 +203,7 @@ def test_rounding_out_of_range():
     state.project(True, 1.0, problem.cost.copy())
     state.scalings.a[:] += 2000.0
     state.scalings.b[::2] -= 4000.0
-    backed_up = state.backed_up(np.ones(problem.shape)) - state.bellman.scaled_cost()
+    backed_up = back_up(state, np.ones(problem.shape)) - state.bellman.scaled_cost()
     np.testing.assert_allclose(backed_up, problem.discount, rtol=1e-12)
 
 
