@@ -168,7 +168,7 @@ def checked_start(start: object, n_states: int, names: Sequence[str] | None) -> 
     """A distribution with an exact sum, from a state (index or name) or a distribution."""
     if start is None:
         return None
-    if is_scalar(start):
+    if is_scalar(start, "start", InvalidChain):
         distribution = np.zeros(n_states)
         distribution[state_index(start, n_states, names)] = 1.0
         return frozen(distribution)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from bisimetric.models.rows import (
     ROW_SUM_TOL,
     UNIT_ROUNDOFF,
     Floats,
+    as_array,
     as_csr,
     exact_rows,
     finite,
@@ -162,10 +163,10 @@ class MDP(Immutable):
                 raise InvalidOption(f"policy is {policy!r}, expected 'uniform', action indices or an array {shape}")
             uniform: Floats = self.available / self.available.sum(axis=1, keepdims=True)
             return uniform
-        given = np.asarray(cast(npt.ArrayLike, policy)) if _is_flat(policy) else None
-        if given is not None and given.ndim == 1:
+        given = as_array(policy, "policy", InvalidOption, f"{shape[0]} action indices or an array {shape}")
+        if given.ndim == 1:
             return self._checked_choice(given)
-        weight = real_array(policy, "policy", InvalidOption, ndim=2)
+        weight = real_array(given, "policy", InvalidOption, ndim=2)
         if weight.shape != shape:
             raise InvalidOption(f"policy has shape {weight.shape}, expected {shape}: a row of probabilities per state")
         wrong = np.flatnonzero(~(np.abs(weight.sum(axis=1) - 1.0) <= ROW_SUM_TOL) | (weight < 0).any(axis=1))
@@ -214,7 +215,10 @@ class MDP(Immutable):
 
 def _checked_matrices(transitions: object) -> list[tuple[sparse.csr_array, float]]:
     """One canonical matrix per action with its tolerance on row sums."""
-    single = sparse.issparse(transitions) or (hasattr(transitions, "__array__") and np.ndim(transitions) != 3)
+    single = sparse.issparse(transitions) or (
+        hasattr(transitions, "__array__")
+        and as_array(transitions, "transitions", InvalidChain, "one n x n matrix per action").ndim != 3
+    )
     if single or not isinstance(transitions, Iterable) or isinstance(transitions, (str, bytes, dict)):
         raise InvalidChain(
             f"transitions is a {type(transitions).__name__} of shape {getattr(transitions, 'shape', '?')}, "
@@ -248,10 +252,7 @@ def _available_rows(matrix: sparse.csr_array, here: Mask, what: str, tol: float)
 def _checked_available(available: object, shape: tuple[int, int]) -> Mask:
     if available is None:
         return np.ones(shape, np.bool_)
-    try:
-        mask = np.array(cast(npt.ArrayLike, available))
-    except ValueError:
-        raise InvalidChain(f"available is ragged, expected a bool array of shape {shape}") from None
+    mask = as_array(available, "available", InvalidChain, f"a bool array of shape {shape}").copy()
     if mask.dtype != np.bool_ or mask.shape != shape:
         raise InvalidChain(
             f"available has dtype {mask.dtype} and shape {mask.shape}, expected bool and {shape}: states by actions"
@@ -268,12 +269,13 @@ def _checked_rewards(rewards: object, available: Mask) -> Floats:
     shape = available.shape
     if rewards is None:
         raise InvalidChain(f"rewards is missing, expected an array of shape {shape}: states by actions")
-    array = float_array(rewards, "rewards", InvalidChain, ndim=2) if np.ndim(_dense(rewards)) == 2 else np.zeros((0, 0))
-    if array.shape != shape:
+    given = as_array(rewards, "rewards", InvalidChain, "2 dimensions")
+    if given.shape != shape:
         raise InvalidChain(
-            f"rewards has shape {np.shape(_dense(rewards))}, expected {shape}: states by actions; "
+            f"rewards has shape {given.shape}, expected {shape}: states by actions; "
             "transpose it, or repeat a reward per state with np.tile(reward[:, None], n_actions)"
         )
+    array = float_array(given, "rewards", InvalidChain, ndim=2)
     return finite(np.where(available, array, 0.0), "rewards", InvalidChain)
 
 
@@ -284,18 +286,3 @@ def _averaged(weight: Floats, rewards: Floats) -> Floats:
     taken = weight > 0.0
     lowest, highest = (np.where(taken, rewards, end) for end in (np.inf, -np.inf))
     return np.clip(mean, lowest.min(axis=1), highest.max(axis=1))
-
-
-def _dense(given: object) -> npt.ArrayLike:
-    """What numpy can find the shape of."""
-    try:
-        return np.asarray(cast(npt.ArrayLike, given))
-    except ValueError:
-        raise InvalidChain("rewards is ragged, expected 2 dimensions; give rows of equal length") from None
-
-
-def _is_flat(policy: object) -> bool:
-    try:
-        return np.ndim(cast(npt.ArrayLike, policy)) == 1
-    except ValueError:
-        return False

@@ -20,7 +20,7 @@ from bisimetric._support.text import discount_text
 from bisimetric.cost import Cost, Named, normalise, reward_gap
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
-from bisimetric.models.rows import Floats, frozen, is_scalar, real_array
+from bisimetric.models.rows import Floats, as_array, frozen, is_scalar, real_array
 
 BYTES_PER_PAIR = 18  # a cost as it is made, its checked copy, and masks while checking
 
@@ -113,7 +113,7 @@ class Problem(Immutable):
 
 def checked_discount(discount: object) -> float:
     """A number in [0, 1)."""
-    array = np.asarray(discount) if is_scalar(discount) else np.zeros(0)
+    array = np.asarray(discount) if is_scalar(discount, "discount", InvalidProblem) else np.zeros(0)
     if array.ndim != 0 or array.dtype.kind not in "iuf":
         raise InvalidProblem(f"discount is {shown(discount)}, expected one real number in [0, 1)")
     gamma = float(array)
@@ -159,10 +159,7 @@ def refuse_overflow(cost: Floats, discount: float) -> None:
 def _checked_stop(stop: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDArray[np.bool_] | None:
     if stop is None:
         return None
-    try:
-        array = np.array(stop)
-    except ValueError:
-        raise InvalidProblem(f"stop is ragged, expected a bool array of shape {shape}") from None
+    array = as_array(stop, "stop", InvalidProblem, f"a bool array of shape {shape}").copy()
     if array.dtype != np.bool_ or array.shape != shape:
         raise InvalidProblem(f"stop has dtype {array.dtype} and shape {array.shape}, expected bool and {shape}")
     return frozen(array)
