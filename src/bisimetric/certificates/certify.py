@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric._support.blocks import for_each_block, thread_count
+from bisimetric._support.blocks import for_each_block
+from bisimetric._support.cores import thread_count
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric.certificates.rounding import SUBNORMAL_BELOW, Errors, raise_to_cost, widening
 from bisimetric.cost import cost_above, cost_below, largest_cost_error

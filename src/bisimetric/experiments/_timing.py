@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TypeVar
 
-from bisimetric._support.blocks import one_thread
+from bisimetric._support.cores import one_thread
 
 BATCH = 0.05  # CPU seconds at least in one go
 GROWTH = 4  # of the number of calls in a go that was too short
