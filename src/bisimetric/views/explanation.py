@@ -1,11 +1,12 @@
 """Where a distance comes from.
 
-Under the optimal coupling the two chains move together; let ν(x, y), the occupancy, be the discounted share of time
-that they spend at a pair. With the cost c as it was given,
+Under the optimal coupling the two chains move together. The occupancy ν(x, y) is the discounted share of time that
+they spend at the pair (x, y). With the cost c as it was given,
 
     W = Σ ν(x, y) c(x, y) / (1 - γ),        normalised: W = Σ ν(x, y) c(x, y),
 
-so every pair has a part in the distance, and the parts add up to it.
+so every pair contributes an amount to the distance, and the amounts add up to it. `Explanation` lists the largest,
+`explain` computes them for a solution, and `explained` does so for any occupancy and cost.
 """
 
 from __future__ import annotations
@@ -13,50 +14,90 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bisimetric._support.options import whole
 from bisimetric._support.text import printable
 from bisimetric.couplings.coupling import occupancy_error
-from bisimetric.errors import InvalidOption, SolverFailed
+from bisimetric.errors import SolverFailed
+from bisimetric.models.rows import Floats
 
 if TYPE_CHECKING:
-    from bisimetric.solving.solution import Solution
+    from bisimetric.solving.solution import Model, Solution
 
-SMALLEST = 5e-324  # rounding of a part that is no normal number
+SMALLEST = 5e-324  # the smallest positive float: amounts that underflow lose up to this much
 HEAD = ("source", "target", "occupancy", "cost", "amount", "share")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one pair of states contributes to a distance."""
+    """What one pair of states contributes to a distance.
+
+    Attributes
+    ----------
+    source, target : str
+        The names of the two states.
+    occupancy : float
+        Discounted share of time that the coupled chains spend at the pair, as in `Coupling.occupancy`.
+    cost : float
+        Cost of the pair as it was given, without the factor 1-γ of a normalised problem.
+    amount : float
+        occupancy · cost if the problem is normalised, occupancy · cost / (1-γ) otherwise.
+    share : float
+        amount / distance, from 0 to 1.
+    """
 
     source: str
     target: str
-    occupancy: float  # discounted share of time at the pair, as in `coupling.occupancy()`
-    cost: float  # as it was given, without the factor 1 - γ of a normalised problem
-    amount: float  # occupancy · cost if normalised, occupancy · cost / (1 - γ) otherwise
-    share: float  # amount / distance
+    occupancy: float
+    cost: float
+    amount: float
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The largest parts of a distance; with `rest` they add up to it."""
+    """The pairs of states that contribute most to a distance; printed, it is a table.
 
-    distance: float  # under the coupling found; inside the certified interval
-    parts: tuple[Part, ...]  # largest first
-    rest: float  # of the pairs not listed
-    n_pairs: int  # pairs with a part, listed or not
-    normalised: bool = False  # whether amounts are occupancy · cost, without 1 / (1 - γ)
+    Attributes
+    ----------
+    distance : float
+        The distance under the coupling found. It lies inside the certified interval.
+    parts : tuple of Part
+        The pairs with the largest amounts, largest first.
+    rest : float
+        The amounts of all other pairs together: `distance` is `rest` plus the amounts of `parts`.
+    n_pairs : int
+        The number of pairs that contribute, listed or not.
+    normalised : bool
+        Whether the problem is normalised, so that amounts lack the factor 1/(1-γ).
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> one = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], start=0, names=["idle", "busy"])
+    >>> other = bm.MarkovChain([[0.8, 0.2], [0, 1]], reward=[0, 1], start=0, names=["idle", "busy"])
+    >>> bm.distance(one, other, discount=0.5).explain()
+    source  target  occupancy  cost    amount   share
+      busy    idle     0.1667     1  0.333333  100.0%
+    all pairs that contribute; together 0.3333333333; amount = occupancy · cost / (1-γ)
+    """
+
+    distance: float
+    parts: tuple[Part, ...]
+    rest: float
+    n_pairs: int
+    normalised: bool = False
 
     @property
     def formula(self) -> str:
-        """How amounts follow from the other columns."""
+        """How an amount follows from the occupancy and the cost of its pair."""
         return "amount = occupancy · cost" + ("" if self.normalised else " / (1-γ)")
 
     def rows(self) -> list[tuple[str, str, str, str, str, str]]:
-        """A table as text: source, target, occupancy, cost, amount, share; names are inert."""
+        """The cells of the table as text, one row per part; control characters in names are escaped."""
         return [
             (
                 printable(p.source),
@@ -70,7 +111,7 @@ class Explanation:
         ]
 
     def remainder(self) -> str:
-        """The pairs that are not listed, in words."""
+        """A line about the pairs that are not listed."""
         others = self.n_pairs - len(self.parts)
         if others <= 0:
             return "all pairs that contribute"
@@ -89,48 +130,75 @@ class Explanation:
         return f"<table><tr>{head}</tr>{body}</table><p>{escape(foot)}</p>"
 
 
+class Visits(NamedTuple):
+    """How two coupled models move: the time that they spend at each pair of states, and what the pairs cost."""
+
+    models: tuple[Model, Model]
+    occupancy: Floats  # [n, m], discounted share of time
+    cost: Floats  # [n, m], times 1-γ in a normalised problem
+    discount: float
+    normalised: bool
+
+    @property
+    def amounts(self) -> Floats:
+        """What every pair contributes to the distance, [n, m]."""
+        amounts: Floats = self.occupancy * self.cost / (1.0 - self.discount)
+        return amounts
+
+
 def explain(solution: Solution, k: int, start: object) -> Explanation:
-    """Split the distance from the starts, or from the pair `start`, over the pairs that the optimal coupling visits."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 0:
-        raise InvalidOption(f"k is {k!r}, expected a whole number ≥ 0: how many pairs to list")
-    problem = solution.problem
-    occupancy = solution.coupling.occupancy(start)
-    amounts = occupancy * problem.cost / (1.0 - problem.discount)  # the cost of a normalised problem has the factor
+    """The k pairs that contribute most to the distance from the starts, or from the pair `start`."""
+    problem, coupling = solution.problem, solution.coupling
+    whole(k, "k", at_least=0)
+    occupancy = coupling.occupancy(start)
+    visits = Visits(solution.models, occupancy, problem.cost, problem.discount, problem.normalised)
+    law = coupling.law(start)
+    low, high = (float((law * bound).sum(where=law > 0)) for bound in (solution.lower, solution.upper))
+    distance = checked_total(visits, (low, high))
+    if start is None:  # `law` couples the starts best for the values, so its bounds are wider than the interval
+        low, high = solution.interval
+    return explained(visits, min(max(distance, low), high), k)
+
+
+def checked_total(visits: Visits, interval: tuple[float, float]) -> float:
+    """The sum of all amounts; raises SolverFailed if it misses the certified interval by more than rounding."""
+    total = float(visits.amounts.sum())
+    longest = 1.0 / (1.0 - visits.discount)
+    slack = occupancy_error(visits.discount) * float(visits.cost.max()) * longest
+    slack += SMALLEST * visits.cost.size * longest
+    low, high = interval
+    if not low - slack <= total <= high + slack:
+        raise SolverFailed(
+            f"the parts of the distance add up to {total:.10g}, which is not in [{low:.10g}, {high:.10g}]; "
+            "solve with a smaller tol or discount"
+        )
+    return total
+
+
+def explained(visits: Visits, distance: float, k: int) -> Explanation:
+    """The k pairs with the largest amounts, as parts of this distance."""
+    amounts = visits.amounts
     flat = amounts.ravel()
-    distance = _verified(solution, float(flat.sum()), start)
     top = np.argsort(-flat, kind="stable")[:k]
     top = top[flat[top] > 0]
-    factor = 1.0 - problem.discount if problem.normalised else 1.0
+    factor = 1.0 - visits.discount if visits.normalised else 1.0
     parts = tuple(
         Part(
-            problem.source.name_of(int(x)),
-            problem.target.name_of(int(y)),
-            float(occupancy[x, y]),
-            _divided(float(problem.cost[x, y]), factor),
+            _name(visits.models[0], int(x)),
+            _name(visits.models[1], int(y)),
+            float(visits.occupancy[x, y]),
+            _divided(float(visits.cost[x, y]), factor),
             float(amounts[x, y]),
             float(amounts[x, y]) / distance if distance else 0.0,
         )
         for x, y in zip(*np.unravel_index(top, amounts.shape), strict=True)
     )
     rest = float(np.delete(flat, top).sum())
-    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), problem.normalised)
+    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), visits.normalised)
 
 
-def _verified(solution: Solution, total: float, start: object) -> float:
-    """The sum of all parts, cut to the certified interval if rounding leads out of it; anything else is refused."""
-    law = solution.coupling.law(start)
-    low, high = (float((law * bound).sum(where=law > 0)) for bound in (solution.lower, solution.upper))
-    problem = solution.problem
-    longest = 1.0 / (1.0 - problem.discount)
-    slack = occupancy_error(problem.discount) * float(problem.cost.max()) * longest + SMALLEST * law.size * longest
-    if not low - slack <= total <= high + slack:
-        raise SolverFailed(
-            f"the parts of the distance add up to {total:.10g}, which is not in [{low:.10g}, {high:.10g}]; "
-            "solve with a smaller tol or discount"
-        )
-    if start is None:  # the plan between the starts is best for the values, up to the gap also for their bounds
-        low, high = solution.interval
-    return min(max(total, low), high)
+def _name(model: Model, state: int) -> str:
+    return str(state) if model.names is None else model.names[state]
 
 
 def _divided(product: float, factor: float) -> float:
