@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from bisimetric.errors import InvalidOption
-from bisimetric.io import SUFFIXES
+from bisimetric.io.files import SUFFIXES
 from bisimetric.views.look import require_matplotlib
 from bisimetric.views.saving import PICTURES
 

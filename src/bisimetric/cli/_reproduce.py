@@ -19,7 +19,7 @@ from bisimetric.cli._text import duration
 from bisimetric.cli._verdict import ExitCode
 from bisimetric.errors import BisimetricError, InvalidOption, MissingExtra
 from bisimetric.experiments import ALL, Experiment, Record, Table, Workplace, read_record, write_record
-from bisimetric.io._files import check_destination, described
+from bisimetric.io.files import check_destination, described
 from bisimetric.views.look import require_matplotlib
 
 EVERY = "all"

@@ -179,7 +179,7 @@ class MarkovChain(EqualByContent, Immutable):
 
     def save(self, path: object) -> None:
         """Write the chain to a `.npz` or `.json` file, which `bisimetric.load` and `as_chain` read."""
-        from bisimetric.io import save
+        from bisimetric.io.save_load import save
 
         save(self, path)
 

@@ -218,7 +218,7 @@ class MDP(EqualByContent, Immutable):
 
     def save(self, path: object) -> None:
         """Write the process to a `.npz` or `.json` file, which `bisimetric.load` and `as_mdp` read."""
-        from bisimetric.io import save
+        from bisimetric.io.save_load import save
 
         save(self, path)
 

@@ -228,7 +228,7 @@ class Solution(Answer):
 
     def save(self, path: object) -> None:
         """Write the solution to a `.npz` or `.json` file; `bisimetric.load` reads it."""
-        from bisimetric.io import save
+        from bisimetric.io.save_load import save
 
         save(self, path)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Any
 
 from bisimetric._support.options import check_kind
-from bisimetric.io._files import checked_path, write_file
+from bisimetric.io.files import checked_path, write_file
 from bisimetric.views.look import require_matplotlib
 
 if TYPE_CHECKING:
