@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric._support import blocks, memory, threads
+from bisimetric._support import blocks, cgroups, memory, threads
 from bisimetric.errors import InvalidOption, NotEnoughMemory
 
 COMMON = """
@@ -536,7 +536,7 @@ def test_no_limit_of_the_address_space(monkeypatch, tmp_path):
     assert memory.address_space() is None
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (10**6, 10**6))
     assert memory.address_space() in (0, None)
-    monkeypatch.setattr(memory, "_PROC", tmp_path)
+    monkeypatch.setattr(cgroups, "PROC", tmp_path)
     assert memory.address_space() is None
     monkeypatch.setitem(sys.modules, "resource", None)
     assert memory.address_space() is None
@@ -613,15 +613,15 @@ def groups(root: Path, own: str, files: dict[str, str]) -> None:
 def test_control_groups(monkeypatch, tmp_path, own, files, left):
     """The tightest of all groups around this process counts; files in memory make room."""
     groups(tmp_path, own, files)
-    monkeypatch.setattr(memory, "_PROC", tmp_path / "proc")
-    monkeypatch.setattr(memory, "_CGROUP", tmp_path / "cgroup")
+    monkeypatch.setattr(cgroups, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(cgroups, "CGROUP", tmp_path / "cgroup")
     assert memory.available_bytes() == left
 
 
 def test_a_small_container(monkeypatch, tmp_path):
     """A solve that does not fit is refused with both numbers."""
     groups(tmp_path, "0::/\n", {"cgroup/memory.max": "2000000\n", "cgroup/memory.current": "1500000\n"})
-    monkeypatch.setattr(memory, "_CGROUP", tmp_path / "cgroup")
+    monkeypatch.setattr(cgroups, "CGROUP", tmp_path / "cgroup")
     chains = [bm.environments.random_sparse_chain(100, 4, seed=k) for k in range(2)]
     with pytest.raises(NotEnoughMemory, match=r"solving 100 x 100 state pairs needs about .* MB, available are 500 kB"):
         bm.solve(bm.Problem(*chains, discount=0.9, cost=np.ones((100, 100))), quotient=False)

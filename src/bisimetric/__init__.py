@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from bisimetric.certificates.interval import Certificate as Certificate
     from bisimetric.couplings.coupling import Coupling as Coupling
     from bisimetric.couplings.coupling import Potentials as Potentials
-    from bisimetric.io import load as load
-    from bisimetric.io import save as save
+    from bisimetric.io.save_load import load as load
+    from bisimetric.io.save_load import save as save
     from bisimetric.many.distances import Distances as Distances
     from bisimetric.many.pairwise import PairDone as PairDone
     from bisimetric.many.pairwise import pairwise as pairwise
@@ -83,7 +83,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "Coupling",
         "Potentials",
     ),
-    "io": (
+    "io.save_load": (
         "load",
         "save",
     ),

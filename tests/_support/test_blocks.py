@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from bisimetric._support import blocks
-from bisimetric._support.blocks import for_each_block, for_even_split, thread_count
-from bisimetric.errors import InvalidOption
+from bisimetric._support.blocks import for_each_block, for_even_split
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
@@ -102,22 +101,6 @@ def test_errors_in_an_even_split(monkeypatch):
         with pytest.raises(ZeroDivisionError):
             for_even_split(work, 100, cost=10**6)
         assert sorted(ended) == [0, 33, 66]
-
-
-@pytest.mark.parametrize("wish", ["0", "-1", "two", "1.5", " "])
-def test_wrong_numbers_of_threads(monkeypatch, wish):
-    """The variable must hold a positive whole number."""
-    monkeypatch.setenv("BISIMETRIC_THREADS", wish)
-    with pytest.raises(InvalidOption, match="BISIMETRIC_THREADS is"):
-        thread_count()
-
-
-def test_threads_by_default(monkeypatch):
-    """Without a wish, as many as this process may use."""
-    monkeypatch.delenv("BISIMETRIC_THREADS", raising=False)
-    assert 1 <= thread_count() <= (os.cpu_count() or 1)
-    monkeypatch.setenv("BISIMETRIC_THREADS", "7")
-    assert thread_count() == 7
 
 
 FORK = """

@@ -124,11 +124,11 @@ def test_one_of_two():
 
 
 def test_bad_models():
-    """No reward, no chain, no discount."""
+    """No reward, no model, no discount."""
     with pytest.raises(InvalidChain, match="no reward"):
         bm.aggregate(bm.MarkovChain(np.eye(2)), n_states=1, discount=0.9)
-    with pytest.raises(InvalidChain, match="as_chain"):
-        bm.aggregate("four-rooms:p1", n_states=1, discount=0.9)
+    with pytest.raises(InvalidChain, match="cannot make a model of a int"):
+        bm.aggregate(3, n_states=1, discount=0.9)
     with pytest.raises(InvalidProblem, match="discount is 1"):
         bm.aggregate(CHAIN, n_states=1, discount=1.0)
 
@@ -302,7 +302,7 @@ def test_bad_options_of_processes():
     with pytest.raises(InvalidProblem, match="discount is 1"):
         bm.aggregate(WALK, epsilon=0.1, discount=1.0)
     with pytest.raises(InvalidChain, match="expected a MarkovChain or an MDP"):
-        bm.aggregate([STAY, GO], epsilon=0.1, discount=0.9)
+        bm.aggregate({"stay": STAY}, epsilon=0.1, discount=0.9)
     with pytest.raises(InvalidProblem, match="divide the rewards by a constant"):
         bm.aggregate(bm.MDP([np.eye(1)], [[1e308]]), epsilon=0.1, discount=0.99)
 

@@ -146,11 +146,26 @@ def test_distance_zero_is_bisimilarity_of_processes(data, discount):
 # ------------------------------------------------------------------ what is refused
 
 
-@pytest.mark.parametrize("model", ["four-rooms:p1", None, np.eye(2)])
-def test_models_are_chains(model):
-    """Anything else is refused, with the remedy."""
-    with pytest.raises(InvalidChain, match="as_chain"):
+@pytest.mark.parametrize("model", [None, 3, {"a": 1}])
+def test_what_is_no_model_is_refused(model):
+    """The message lists what is taken."""
+    with pytest.raises(InvalidChain, match="expected a MarkovChain or an MDP, a model file"):
         bm.bisimilar_classes(model)
+
+
+@pytest.mark.parametrize("given", ["four-rooms:p1", "chain.npz", "mdp.json"])
+def test_names_and_files_are_models(given, tmp_path, monkeypatch):
+    """Classes, quotients and aggregations take what bisimulation_metric takes."""
+    monkeypatch.chdir(tmp_path)
+    bm.as_chain("four-rooms:p0").save("chain.npz")
+    bm.environments.four_rooms_mdp(side=8).save("mdp.json")
+    model = {"four-rooms:p1": bm.as_chain("four-rooms:p1")}.get(given) or bm.load(given)
+    assert np.array_equal(bm.bisimilar_classes(given), bm.bisimilar_classes(model))
+    assert bm.quotient(given)[0] == bm.quotient(model)[0]
+    found, expected = (bm.aggregate(one, n_states=30, discount=0.5) for one in (given, model))
+    assert found.model == expected.model
+    metrics = (bm.bisimulation_metric(one, discount=0.5) for one in (given, model))
+    assert np.array_equal(*(metric.value for metric in metrics))
 
 
 def test_something_must_be_observed():

@@ -1,4 +1,4 @@
-"""Chains and solutions that files must hold exactly, and what the tests of files share."""
+"""Models and solutions that files must hold exactly, and what the tests of files share."""
 
 from __future__ import annotations
 
@@ -64,6 +64,48 @@ def solutions():
     }
 
 
+@cache
+def mdps():
+    """Decision processes with every optional part, by name."""
+    stay, go, third = np.eye(3), np.roll(np.eye(3), 1, axis=1), np.full((3, 3), 1 / 3)
+    small, _ = bm.quotient(bm.MDP([third], [[0.0], [0.0], [0.0]]))
+    return {
+        "bare": bm.MDP([[[1.0]]], [[0.5]]),
+        "inexact rows": bm.MDP([third, stay], [[0.1, -0.0], [1e300, 0.0], [5e-324, 2.0]]),
+        "all parts": bm.MDP(
+            [stay, go, third],
+            [[0.0, 1.0, 0.5], [0.25, 0.0, 7.0], [2.0, -1.0, 0.1]],
+            start=[0.1, 0.2, 0.7],
+            names=AWKWARD_NAMES[:3],
+            actions=["a\n", "<b>", "東"],
+            available=[[True, True, True], [True, False, False], [False, True, True]],
+        ),
+        "merged": small,
+        "rooms": environments.four_rooms_mdp(side=8, slip=0.2),
+    }
+
+
+@cache
+def mdp_solutions():
+    """Solutions of every kind of game, by name."""
+    full, other = mdps()["all parts"], mdps()["inexact rows"]
+    stay, go = np.eye(2), [[0.3, 0.7], [1.0, 0.0]]
+    pair = bm.MDP([stay, go], [[0.0, 1.0], [0.5, 0.25]], start=0), bm.MDP([go, stay], [[1.0, 0.5], [0.0, 0.0]], start=1)
+    tame = bm.MDP(other.transitions, [[0.1, 0.0], [3.0, 0.0], [0.5, 2.0]], start="1")
+    return {
+        "same": bm.bisimulation_metric(*pair, discount=0.9),
+        "matched": bm.bisimulation_metric(full, tame, discount=0.7, actions="matched"),
+        "matched with itself": bm.bisimulation_metric(full, discount=0.9, actions="matched"),
+        "free": bm.bisimulation_metric(pair[0], bm.MDP([stay, go], [[0.0, 1.0], [0.5, 0.25]]), discount=0.0),
+        "zero": bm.bisimulation_metric(bm.MDP([stay], [[1.0], [1.0]]), discount=0.9),
+        "tiny": bm.bisimulation_metric(*(bm.MDP(m.transitions, m.rewards * 1e-310) for m in pair), discount=0.9),
+        "huge": bm.bisimulation_metric(*(bm.MDP(m.transitions, m.rewards * 1e300) for m in pair), discount=0.9),
+        "merged": bm.bisimulation_metric(mdps()["merged"], discount=0.5),
+        "step limit": bm.bisimulation_metric(full, tame, discount=0.99, actions="matched", tol=1e-15, throw=False),
+        "rooms": bm.bisimulation_metric(mdps()["rooms"].with_start(0), mdps()["rooms"].with_start(1), discount=0.9),
+    }
+
+
 def _backwards(chain):
     """The same chain with its states in the opposite order."""
     return bm.MarkovChain(
@@ -104,7 +146,7 @@ def assert_same_solution(one, other):
     for part in ("discount", "normalised", "cost_error"):
         assert getattr(one.problem, part) == getattr(other.problem, part)
     assert other.problem.normalised is one.problem.normalised
-    for part in ("value", "lower", "upper", "checked_value"):
+    for part in ("value", "lower", "upper", "_checked_value"):
         assert_same_array(getattr(one, part), getattr(other, part))
     for part in ("solver", "status", "history", "scale", "gap", "relative_gap"):
         assert getattr(one, part) == getattr(other, part), part
@@ -116,6 +158,37 @@ def assert_same_solution(one, other):
             assert_same_array(a, b)
     if one.problem.source.start is not None and one.problem.target.start is not None:
         assert one.distance == other.distance
+        assert one.interval == other.interval
+        assert repr(one.explain()) == repr(other.explain())
+
+
+def assert_same_mdp(one, other):
+    """Every part agrees to the last bit, in type and in kind."""
+    assert one == other
+    for a, b in zip(one.transitions, other.transitions, strict=True):
+        for part in ("indptr", "indices", "data"):
+            assert_same_array(getattr(a, part), getattr(b, part))
+    for part in ("rewards", "available", "row_error", "merged"):
+        assert_same_array(getattr(one, part), getattr(other, part))
+        assert not getattr(other, part).flags.writeable
+
+
+def assert_same_mdp_solution(one, other):
+    """Everything stored agrees to the last bit, and so does what is computed from it."""
+    assert_same_mdp(one.problem.source, other.problem.source)
+    assert_same_mdp(one.problem.target, other.problem.target)
+    assert one.problem == other.problem
+    for part in ("value", "lower", "upper", "decisive"):
+        assert_same_array(getattr(one, part), getattr(other, part))
+    for part in ("solver", "status", "history", "tol", "gap", "relative_gap"):
+        assert getattr(one, part) == getattr(other, part), part
+    assert repr(one) == repr(other)
+    assert (one.coupling.matrix() != other.coupling.matrix()).nnz == 0
+    n, m = one.problem.shape
+    for pair in ((0, 0), (n - 1, m - 1)):
+        for a, b in zip(one.potentials[pair], other.potentials[pair], strict=True):
+            assert_same_array(a, b)
+    if one.problem.source.start is not None and one.problem.target.start is not None:
         assert one.interval == other.interval
         assert repr(one.explain()) == repr(other.explain())
 

@@ -77,7 +77,7 @@ def test_a_failure_in_the_middle_changes_nothing(error, room, suffix, tmp_path, 
     def full(*args):
         return _FullDisk(open(*args), room, error)
 
-    monkeypatch.setattr("bisimetric.io._files.open", full, raising=False)
+    monkeypatch.setattr("bisimetric.io.files.open", full, raising=False)
     expected = errors.FileFormatError if isinstance(error, OSError) else KeyboardInterrupt
     with pytest.raises(expected):
         bm.save(solutions()["rooms"], path)
@@ -98,7 +98,7 @@ def _writers():
 )
 def test_whatever_is_written_fails_in_the_same_words(error, words, tmp_path, monkeypatch):
     """Chains, pictures and records: the message names the file and the cause, also if the system gives no number."""
-    monkeypatch.setattr("bisimetric.io._files.open", _raiser(error), raising=False)
+    monkeypatch.setattr("bisimetric.io.files.open", _raiser(error), raising=False)
     for name, write in _writers():
         with pytest.raises(errors.FileFormatError) as caught:
             write(tmp_path / name)
@@ -166,7 +166,7 @@ def test_a_long_name_works(tmp_path):
 
 def test_what_could_not_be_read_is_not_written(tmp_path, monkeypatch):
     """Files beyond the size limit are refused when they are written, not years later."""
-    for module in ("_json", "_npz"):
+    for module in ("json_text", "archive"):
         monkeypatch.setattr(f"bisimetric.io.{module}.SIZE_LIMIT", 1500)
     for suffix in SUFFIXES:
         bm.save(chains()["bare"], tmp_path / f"a.{suffix}")
@@ -177,7 +177,7 @@ def test_what_could_not_be_read_is_not_written(tmp_path, monkeypatch):
 
 def test_what_grows_by_packing_is_refused_too(tmp_path, monkeypatch):
     """The limit holds for the file as it is on the disk."""
-    monkeypatch.setattr("bisimetric.io._files.SIZE_LIMIT", 500)
+    monkeypatch.setattr("bisimetric.io.files.SIZE_LIMIT", 500)
     with pytest.raises(errors.FileFormatError, match="when written"):
         bm.save(chains()["bare"], tmp_path / "a.npz")
     assert list(tmp_path.iterdir()) == []
@@ -185,7 +185,7 @@ def test_what_grows_by_packing_is_refused_too(tmp_path, monkeypatch):
 
 def test_archives_stay_far_below_the_ratio_limit(tmp_path):
     """Level 1 compresses nothing so well that the reader would take it for a bomb."""
-    from bisimetric.io import _npz
+    from bisimetric.io.archive import RATIO_LIMIT
 
     chain = bm.MarkovChain([[1.0]])
     n = 2000
@@ -194,5 +194,5 @@ def test_archives_stay_far_below_the_ratio_limit(tmp_path):
     )
     bm.save(solution, tmp_path / "a.npz")
     with zipfile.ZipFile(tmp_path / "a.npz") as archive:
-        assert max(info.file_size / info.compress_size for info in archive.infolist()) < 0.75 * _npz.RATIO_LIMIT
+        assert max(info.file_size / info.compress_size for info in archive.infolist()) < 0.75 * RATIO_LIMIT
     assert bm.load(tmp_path / "a.npz").problem.shape == (1, n)

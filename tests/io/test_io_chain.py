@@ -149,7 +149,7 @@ WRONG = {
     "version zero": ({"version": 0}, "version is 0, expected 1"),
     "version as text": ({"version": "1"}, "version is '1', expected 1"),
     "version as boolean": ({"version": True}, "version is True, expected 1"),
-    "unknown format": ({"format": "bisimetric graph"}, "expected 'bisimetric chain' or 'bisimetric solution'"),
+    "unknown format": ({"format": "bisimetric graph"}, "expected one of 'bisimetric chain', 'bisimetric mdp'"),
     "format of a wrong kind": ({"format": ["bisimetric chain"]}, "format is ['bisimetric chain']"),
     "format without version": ({"format": "bisimetric chain"}, "version is None"),
 }  # fmt: skip
@@ -224,7 +224,7 @@ def test_suffixes_in_capitals_work(tmp_path):
     assert_same_chain(chains()["bare"], bm.load(tmp_path / "A.JSON"))
 
 
-def test_only_chains_and_solutions_are_saved(tmp_path):
+def test_only_models_and_solutions_are_saved(tmp_path):
     """Anything else is refused before a file appears."""
     with pytest.raises(errors.InvalidOption, match="cannot save a list"):
         bm.save([[1.0]], tmp_path / "a.npz")

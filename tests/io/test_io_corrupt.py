@@ -13,8 +13,19 @@ import pytest
 
 import bisimetric as bm
 from bisimetric import errors
-from bisimetric.io import _files
-from tests.io.io_samples import SUFFIXES, archive, as_bytes, chains, members, npy, refusal, solutions
+from bisimetric.io import files
+from tests.io.io_samples import (
+    SUFFIXES,
+    archive,
+    as_bytes,
+    chains,
+    mdp_solutions,
+    mdps,
+    members,
+    npy,
+    refusal,
+    solutions,
+)
 
 CENTRAL, LOCAL = b"PK\1\2", b"PK\3\4"
 
@@ -82,7 +93,7 @@ def test_no_memory_is_an_error_of_its_own(suffix, tmp_path, monkeypatch):
         bm.load(tmp_path / f"a.{suffix}")
 
 
-@pytest.mark.parametrize("where", ["bisimetric.io._json.json.loads", "bisimetric.io._save_load.chain_from"])
+@pytest.mark.parametrize("where", ["bisimetric.io.json_text.json.loads", "bisimetric.io.models.MarkovChain"])
 def test_running_out_of_memory_is_that_error_too(where, tmp_path, monkeypatch):
     """Should an estimate fall short."""
 
@@ -100,13 +111,13 @@ def test_a_file_that_changes_while_it_is_read_is_refused(change, tmp_path, monke
     """Its size was checked before; no more than that is read."""
     path = tmp_path / "a.json"
     bm.save(chains()["bare"], path)
-    opened = _files.open_regular
+    opened = files.open_regular
 
     def other_size(path):
         file, size = opened(path)
         return file, size + change
 
-    monkeypatch.setattr("bisimetric.io._save_load.open_regular", other_size)
+    monkeypatch.setattr("bisimetric.io.save_load.open_regular", other_size)
     assert "changed while it was read" in refusal(path)
 
 
@@ -170,11 +181,11 @@ def test_memory_for_json_is_estimated_from_what_it_holds(tmp_path, monkeypatch):
 # ------------------------------------------------------------------ archives
 
 
-@pytest.mark.parametrize("kind", ["chain", "solution"])
+@pytest.mark.parametrize("kind", ["chain", "solution", "mdp", "mdp solution"])
 def test_every_truncation_is_refused(kind, tmp_path):
     """At every eleventh byte, and the last ones."""
-    sample = chains()["all parts"] if kind == "chain" else solutions()["n ≠ m"]
-    data = as_bytes(sample, "npz", tmp_path)
+    samples = {"chain": chains()["all parts"], "solution": solutions()["n ≠ m"], "mdp": mdps()["all parts"]}
+    data = as_bytes(samples.get(kind, mdp_solutions()["matched"]), "npz", tmp_path)
     for length in [*range(1, len(data), 11), *range(len(data) - 30, len(data))]:
         assert "does not end as a zip archive does" in _refused(tmp_path, data[:length])
 
@@ -200,7 +211,7 @@ def test_what_is_not_an_archive_is_refused(data, tmp_path):
 def test_an_archive_of_plain_arrays_is_refused_with_a_hint(tmp_path):
     """What numpy.savez writes has no meta.json."""
     np.savez(tmp_path / "bad.npz", transitions=np.eye(2))
-    assert "which no chain and no solution has" in refusal(tmp_path / "bad.npz")
+    assert "which no model and no solution has" in refusal(tmp_path / "bad.npz")
     np.savez(tmp_path / "bad.npz", reward=np.ones(2))
     assert "MarkovChain(...) takes arrays" in refusal(tmp_path / "bad.npz")
 
@@ -346,7 +357,7 @@ def test_bombs_are_refused_by_what_they_claim(good, tmp_path):
 
 def test_the_sum_of_all_members_is_limited(good, tmp_path, monkeypatch):
     """Each may be small enough."""
-    monkeypatch.setattr("bisimetric.io._npz.SIZE_LIMIT", sum(map(len, good.values())) - 1)
+    monkeypatch.setattr("bisimetric.io.archive.SIZE_LIMIT", sum(map(len, good.values())) - 1)
     assert "claims to unpack to" in _refused(tmp_path, archive(good))
 
 

@@ -15,11 +15,21 @@ from hypothesis import strategies as st
 
 import bisimetric as bm
 from bisimetric import errors
-from tests.io.io_samples import SUFFIXES, archive, as_bytes, assert_same_chain, chains, members, solutions
+from tests.io.io_samples import (
+    SUFFIXES,
+    archive,
+    as_bytes,
+    assert_same_chain,
+    chains,
+    mdp_solutions,
+    mdps,
+    members,
+    solutions,
+)
 
 QUICK = settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 LONG = settings(QUICK, max_examples=2000)
-SAMPLES = ("all parts", "n ≠ m", "stop", "zero cost")
+SAMPLES = ("all parts", "n ≠ m", "stop", "zero cost", "mdp: all parts", "mdp: matched", "mdp: same", "mdp: free")
 
 
 @cache
@@ -30,8 +40,9 @@ def _folder():
 
 @cache
 def _bytes(name, suffix):
-    sample = chains()[name] if name in chains() else solutions()[name]
-    return as_bytes(sample, suffix, _folder()[1])
+    kind, _, name = name.rpartition(": ")
+    groups = (mdps(), mdp_solutions()) if kind == "mdp" else (chains(), solutions())
+    return as_bytes((groups[0] | groups[1])[name], suffix, _folder()[1])
 
 
 def _try(data, suffix):
@@ -49,6 +60,10 @@ def _try(data, suffix):
         return None
     if isinstance(loaded, bm.MarkovChain):
         _use_chain(loaded)
+    elif isinstance(loaded, bm.MDP):
+        _use_mdp(loaded)
+    elif isinstance(loaded, bm.MDPSolution):
+        _use_mdp_solution(loaded)
     else:
         assert isinstance(loaded, bm.Solution)
         _use_chain(loaded.problem.source)
@@ -67,6 +82,28 @@ def _try(data, suffix):
             low, high = loaded.interval
             assert low <= loaded.distance <= high
     return loaded
+
+
+def _use_mdp(mdp):
+    for matrix in mdp.transitions:
+        assert (np.add.reduceat(matrix.data, matrix.indptr[:-1]) == 1).all()
+    assert mdp.row_error.min() >= 0
+    assert mdp.under("uniform").n_states == mdp.n_states
+    assert repr(mdp)
+
+
+def _use_mdp_solution(solution):
+    game = solution.problem
+    _use_mdp(game.source)
+    _use_mdp(game.target)
+    assert (solution.lower <= solution.value).all()
+    assert (solution.value <= solution.upper).all()
+    truth = bm.bisimulation_metric(game.source, game.target, discount=game.discount, actions=game.actions, throw=False)
+    assert (solution.lower <= truth.upper).all()
+    assert (solution.upper >= truth.lower).all()
+    assert np.allclose(solution.coupling.matrix().sum(axis=1), 1.0)
+    assert len(solution.potentials[0, 0]) == 2
+    assert repr(solution)
 
 
 def _use_chain(chain):

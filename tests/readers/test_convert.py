@@ -1,4 +1,4 @@
-"""Anything that stands for a chain; and the one-line way to a distance."""
+"""Anything that stands for a model; and the one-line way to a distance."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from scipy import sparse
 
 import bisimetric as bm
 from bisimetric.errors import FileFormatError, InvalidChain, InvalidOption
+from bisimetric.readers import convert
+from bisimetric.readers.reader import Reader, is_from
 
 
 @pytest.mark.parametrize("form", [np.asarray, list, tuple, sparse.csr_array, sparse.coo_matrix])
@@ -40,11 +42,11 @@ def test_files(tmp_path, suffix):
 
 
 def test_a_solution_is_not_a_chain(tmp_path):
-    """The message says where the chains are."""
+    """The message says where its models are."""
     chain = bm.MarkovChain([[1.0]], reward=[0.0])
     path = tmp_path / "solution.npz"
     bm.solve(bm.Problem(chain, chain, discount=0.5)).save(path)
-    with pytest.raises(InvalidChain, match=r"holds a solution, expected a chain; solution\.problem"):
+    with pytest.raises(InvalidChain, match=r"holds a solution, expected a model; solution\.problem"):
         bm.as_chain(path)
 
 
@@ -57,7 +59,7 @@ def test_what_is_no_chain(thing):
 
 def test_text_that_is_nothing():
     """Neither a file nor a built-in name; bytes are not text; a missing file is an error of the file system."""
-    with pytest.raises(InvalidOption, match="neither a chain file"):
+    with pytest.raises(InvalidOption, match="cannot make a chain of the text 'no-such-environment', expected a Markov"):
         bm.as_chain("no-such-environment")
     with pytest.raises(InvalidChain, match="bytes"):
         bm.as_chain(BytesPath())
@@ -81,3 +83,39 @@ def test_distance_is_problem_and_solve():
     assert np.array_equal(short.value, bm.solve(problem, tol=1e-6).value)
     assert short.problem.normalised
     assert bm.distance(left, left, discount=0.5, cost=np.zeros((2, 2))).gap == 0.0
+
+
+class Graph:
+    """Stands for an object of another package."""
+
+
+class SpecialGraph(Graph):
+    """Inherits from it."""
+
+
+def test_a_new_reader_is_one_line(monkeypatch):
+    """It recognises its input by the package that defines the type, and errors name it."""
+    graphs = Reader("a graph", lambda obj: is_from(obj, "tests"), lambda obj: bm.MarkovChain([[1.0]], reward=[1.0]))
+    monkeypatch.setattr(convert, "READERS", (*convert.READERS, graphs))
+    assert bm.as_chain(SpecialGraph()) == bm.MarkovChain([[1.0]], reward=[1.0])
+    assert bm.as_mdp(Graph()).n_actions == 1
+    assert not is_from([], "tests")
+    for make in (bm.as_chain, bm.as_mdp):
+        with pytest.raises(InvalidChain, match="or a graph"):
+            make(3)
+
+
+def test_decision_processes_from_anything(tmp_path):
+    """From themselves, a chain with rewards, a name; arrays lack the rewards, which the message says."""
+    mdp = bm.MDP([np.eye(2)], [[0.0], [1.0]])
+    assert bm.as_mdp(mdp) is mdp
+    chain = bm.MarkovChain(np.eye(2), reward=[0, 1])
+    chain.save(tmp_path / "chain.npz")
+    assert bm.as_mdp(chain) == bm.as_mdp(tmp_path / "chain.npz") == mdp
+    assert bm.as_mdp("four-rooms:p1").n_states == 40
+    with pytest.raises(InvalidChain, match=r"of a ndarray, expected .*; MDP\(transitions, rewards\) makes one"):
+        bm.as_mdp(np.eye(2))
+    with pytest.raises(InvalidChain, match="has no reward"):
+        bm.as_mdp(bm.MarkovChain(np.eye(2)))
+    with pytest.raises(InvalidChain, match=r"mdp\.under\(policy\)"):
+        bm.as_chain(mdp)

@@ -14,44 +14,18 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import lru_cache
 from queue import SimpleQueue
 from types import CodeType
 from typing import Generic, TypeVar
 
+from bisimetric._support.cores import thread_count
 from bisimetric._support.threads import DEADLINE, Helpers, OutOfTime
-from bisimetric.errors import InvalidOption
 
-THREADS_VARIABLE = "BISIMETRIC_THREADS"
 BLOCK_SECONDS = 0.05  # aim for the length of a block
 PARALLEL_FROM = 50_000  # array entries from which a second thread pays for its start
 Result = TypeVar("Result")
-
-
-def thread_count() -> int:
-    """Threads to use: BISIMETRIC_THREADS, or as many as this process may run on."""
-    wish = os.environ.get(THREADS_VARIABLE, "")
-    if not wish:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not (wish.isascii() and wish.isdigit()) or int(wish) < 1:
-        raise InvalidOption(f"{THREADS_VARIABLE} is {wish!r}, expected a positive whole number")
-    return int(wish)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Inside, this process works with one thread."""
-    before = os.environ.get(THREADS_VARIABLE)
-    os.environ[THREADS_VARIABLE] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[THREADS_VARIABLE]
-        else:
-            os.environ[THREADS_VARIABLE] = before
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,8 @@ import os
 import sys
 from pathlib import Path
 
+from bisimetric._support import cgroups
+from bisimetric._support.cgroups import control_groups
 from bisimetric.errors import NotEnoughMemory
 
 COMPILER_SPACE = 600 * 2**20  # address space that loading and compiling the kernels takes
@@ -19,13 +21,11 @@ MOST_LIBRARY_THREADS = 64
 LARGE = 2**28  # bytes from which a model is worth asking for
 MOST_SHOWN = 10**300  # bytes: more is not a float
 NEGLIGIBLE = 500_000  # bytes that are not worth asking for, once the kernels are there
-_CGROUP = Path("/sys/fs/cgroup")
-_PROC = Path("/proc")
 
 
 def available_bytes() -> int | None:
     """Memory that can still be allocated, as far as the system tells."""
-    found = [size for size in (_from_meminfo(), _from_cgroup()) if size is not None]
+    found = [size for size in (_from_meminfo(), _from_cgroups()) if size is not None]
     if found:
         return min(found)
     try:
@@ -40,7 +40,7 @@ def address_space() -> int | None:
         import resource
 
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        used = int((_PROC / "self/statm").read_text().split()[0]) * resource.getpagesize()
+        used = int((cgroups.PROC / "self/statm").read_text().split()[0]) * resource.getpagesize()
     except (ImportError, AttributeError, OSError, ValueError, IndexError):
         return None
     return None if limit == resource.RLIM_INFINITY else max(limit - used, 0)
@@ -97,34 +97,20 @@ def in_words(size: float) -> str:
 
 
 def _from_meminfo() -> int | None:
-    return _entries(_PROC / "meminfo", "MemAvailable:", unit=1024)
+    return _entries(cgroups.PROC / "meminfo", "MemAvailable:", unit=1024)
 
 
-def _from_cgroup() -> int | None:
+def _from_cgroups() -> int | None:
     """The least that any control group around this process leaves."""
-    try:
-        lines = (_PROC / "self/cgroup").read_text().splitlines()
-    except OSError:
-        lines = []
-    left = []
-    for line in (*lines, "0::/"):  # inside a container the top may be all there is
-        _, controllers, path = line.split(":", 2)
-        if controllers == "":
-            root, files = _CGROUP, ("memory.max", "memory.current")
-        elif "memory" in controllers.split(","):
-            root, files = _CGROUP / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes")
-        else:
-            continue
-        group = Path(path.lstrip("/"))
-        left += [_left_in(root / part, *files) for part in (group, *group.parents)]
+    left = [_left_in(*group) for group in control_groups("memory")]
     return min((size for size in left if size is not None), default=None)
 
 
-def _left_in(group: Path, limit_file: str, used_file: str) -> int | None:
-    """The limit of a group less its use; files that the kernel keeps in memory make room when needed."""
+def _left_in(group: Path, version: int) -> int | None:
+    """The limit of a group less its use; memory that holds cached files counts as free."""
+    names = ("max", "current") if version == 2 else ("limit_in_bytes", "usage_in_bytes")
     try:
-        limit = int((group / limit_file).read_text())
-        used = int((group / used_file).read_text())
+        limit, used = (int((group / f"memory.{name}").read_text()) for name in names)
     except (OSError, ValueError):  # no such group, or "max"
         return None
     stat, names = group / "memory.stat", ("inactive_file", "active_file")

@@ -14,7 +14,7 @@ import time
 from _thread import get_ident, start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -50,7 +50,7 @@ def call_in_thread(call: Callable[..., Result], *args: Any) -> Result:
     """
     answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
     try:
-        start_new_thread(_answer, (answers, call, args))
+        start_new_thread(copy_context().run, (_answer, answers, call, args))
     except RuntimeError:
         return call(*args)
     while True:

@@ -1,11 +1,11 @@
 """A smaller model that behaves nearly like a given one, with a guarantee.
 
 Let d be the bisimulation metric of the model: for chains the distance with the cost (1-γ)|r - r'|, for decision
-processes the worst of it over the actions. States are merged by complete linkage (`clusters`), which keeps the largest
-d inside a cluster as small as it greedily can, until the next merger would exceed `epsilon` or until `n_states`
-clusters are left. The small model has the mean row and the mean reward of each cluster, for every action, and its
-certified distance to the original is then computed: d(s, t) between a state s of one model and t of the other. With v
-the discounted sum of rewards, or the optimal one,
+processes its maximum over the actions. States are merged by complete linkage (`clusters`), which greedily keeps the
+largest d inside a cluster small, until the next merger would exceed `epsilon` or until `n_states` clusters are left.
+The small model has the mean row and the mean reward of each cluster, for every action. Then its certified distance to
+the original is computed: d(s, t) between a state s of one model and t of the other. With v the discounted sum of
+rewards, or the optimal one,
 
     (1-γ)·|v(s) - v̂(t)|  ≤  d(s, t),
 
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Generic, overload
+from typing import Any, Generic, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ from scipy import sparse
 
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.options import as_float, shown
-from bisimetric.bisimulation.classes import check_model, same_actions
+from bisimetric.bisimulation.classes import same_actions
 from bisimetric.bisimulation.clusters import clustered, mean_chain, mean_mdp
 from bisimetric.bisimulation.quotient import Model
 from bisimetric.errors import InvalidChain, InvalidOption
@@ -44,7 +44,7 @@ from bisimetric.models.partition import Classes
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.problems.game import Game
-from bisimetric.readers.convert import as_mdp
+from bisimetric.readers.convert import as_mdp, as_model
 from bisimetric.solving.solve import solve
 
 ROUNDINGS = 1.0 + 2.0**-50  # four of them, outwards
@@ -52,12 +52,24 @@ ROUNDINGS = 1.0 + 2.0**-50  # four of them, outwards
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aggregation(Immutable, Generic[Model]):
-    """A small model, the small state of every state, and how far the two models are apart at most."""
+    """A smaller model, and how far it is from the original at most; `aggregate` returns it.
+
+    Attributes
+    ----------
+    model : MarkovChain or MDP
+        The small model.
+    map : [n] array of int
+        The state of the small model that each state of the original is merged into.
+    distance_bound : float
+        d(s, map[s]) is at most this for every state s, where d is the bisimulation metric with the factor 1 - γ.
+    value_bound : float
+        |v(s) - v̂(map[s])| is at most this for every state s; v and v̂ are the discounted rewards of the two models.
+    """
 
     model: Model
-    map: Classes = field(repr=False)  # [n]
-    distance_bound: float  # d(s, map[s]) is at most this for every s; d with the factor 1-γ
-    value_bound: float  # |v(s) - v̂(map[s])| is at most this for every s
+    map: Classes = field(repr=False)
+    distance_bound: float
+    value_bound: float
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self._facts())})"
@@ -72,10 +84,20 @@ class Aggregation(Immutable, Generic[Model]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MDPAggregation(Aggregation[MDP]):
-    """The same for decision processes; v are the optimal rewards. The small model's best policy, and what it loses."""
+    """A smaller decision process, its best policy, and what that policy loses in the original.
 
-    policy: npt.NDArray[np.int64]  # [n], an action for every state of the original, optimal in the small model
-    policy_loss: float  # in no state does it earn less than the optimum less this
+    Attributes
+    ----------
+    model, map, distance_bound, value_bound
+        As in `Aggregation`; v and v̂ are the optimal discounted rewards of the two processes.
+    policy : [n] array of int
+        For every state of the original the action that is optimal in the small model.
+    policy_loss : float
+        In every state of the original the policy earns at least the optimum less this.
+    """
+
+    policy: npt.NDArray[np.int64]
+    policy_loss: float
 
     def _facts(self) -> list[str]:
         return [*super(MDPAggregation, self)._facts(), f"policy loses at most {self.policy_loss:.3g}"]
@@ -93,14 +115,43 @@ def aggregate(
 ) -> MDPAggregation: ...
 
 
+@overload
 def aggregate(
-    model: MarkovChain | MDP, *, epsilon: float | None = None, n_states: int | None = None, discount: float
+    model: Any, *, epsilon: float | None = None, n_states: int | None = None, discount: float
+) -> Aggregation[MarkovChain] | MDPAggregation: ...
+
+
+def aggregate(
+    model: Any, *, epsilon: float | None = None, n_states: int | None = None, discount: float
 ) -> Aggregation[MarkovChain] | MDPAggregation:
-    """Merge states that are within `epsilon` of one another in the bisimulation metric, or down to `n_states` states.
+    """Merge states that behave nearly alike, and bound what that changes.
 
-    A cluster has the name of its first state; labels are kept if no cluster mixes them. States of a decision process
-    are merged only where they have the same actions.
+    Parameters
+    ----------
+    model : MarkovChain, MDP, or anything that `as_chain` or `as_mdp` takes
+        A chain has rewards. States of a decision process are merged only where they have the same actions.
+    epsilon : float ≥ 0, optional
+        The largest distance between merged states, in the bisimulation metric with the factor 1 - γ. Give this or
+        `n_states`.
+    n_states : int, optional
+        The number of states of the small model.
+    discount : float in [0, 1)
 
+    Returns
+    -------
+    Aggregation or MDPAggregation
+        The small model, whose rows and rewards are the means over the merged states, and certified bounds. A state of
+        it has the name of the first state merged into it; labels are kept where no merged states differ in them.
+
+    Raises
+    ------
+    InvalidChain
+        The model cannot be read, or is a chain without rewards.
+    InvalidOption
+        Both or neither of `epsilon` and `n_states` are given, or one is out of range.
+
+    Examples
+    --------
     >>> import bisimetric as bm
     >>> rooms = bm.environments.four_rooms(side=8)
     >>> bm.aggregate(rooms, epsilon=0.01, discount=0.9).model.n_states < rooms.n_states
@@ -109,7 +160,7 @@ def aggregate(
     >>> found.model.n_states, found.policy_loss < found.value_bound
     (60, True)
     """
-    check_model(model)
+    model = as_model(model)
     if isinstance(model, MarkovChain) and model.reward is None:
         raise InvalidChain("the chain has no reward, by which states are compared; give it one: reward=...")
     if (epsilon is None) == (n_states is None):

@@ -2,11 +2,11 @@
 
     s ~ t   ⇒   r(s) = r(t),  label(s) = label(t),  Σ_{u ∈ C} P(s, u) = Σ_{u ∈ C} P(t, u)  for every class C
 
-is the coarsest such partition (`_partition`). Rewards and labels are compared exactly. Sums of probabilities are hardly
-ever equal in floating-point arithmetic, so "equal" means for them: sorted, those of a class have no gap above `tol`.
-That leaves no doubt in two cases. States that are bisimilar up to errors of tol/2 in every sum are in one class. States
-in different classes differ in their rewards or labels, or by more than `tol` in their probabilities of entering some
-set of classes. In between, members of one class may differ by more than `tol` if others lie between them.
+is the coarsest such partition (`models.partition`). Rewards and labels are compared exactly. Sums of probabilities are
+hardly ever equal in floating-point arithmetic. They count as equal when the sorted sums of a class have no gap above
+`tol`. Two things then hold for certain. States that are bisimilar up to errors of tol/2 in every sum are in one class.
+States in different classes differ in their rewards or labels, or by more than `tol` in their probabilities of entering
+some set of classes. Members of one class may differ by more than `tol` if others lie between them.
 
 In a decision process all of this holds for every action, and bisimilar states have the same actions.
 
@@ -14,6 +14,8 @@ References: Larsen & Skou 1991; Valmari & Franceschinis 2010; Givan, Dean & Grei
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,22 +25,46 @@ from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.models.partition import Classes, Moves, common, equal_numbers, refined
+from bisimetric.readers.convert import as_model
 
 DEFAULT_TOL = 1e-12  # between probabilities
 
 
-def bisimilar_classes(model: MarkovChain | MDP, *, tol: float = DEFAULT_TOL) -> Classes:
-    """[n], the class of every state: 0, 1, … in the order of their first states.
+def bisimilar_classes(model: Any, *, tol: float = DEFAULT_TOL) -> Classes:
+    """Find the classes of bisimilar states of a chain or a decision process.
 
-    Probabilities are equal up to `tol`, rewards and labels exactly: rewards that should be equal but were rounded
-    differently (0.1 + 0.2 and 0.3) are best rounded before, `reward=np.round(reward, 12)` say.
+    Parameters
+    ----------
+    model : MarkovChain, MDP, or anything that `as_chain` or `as_mdp` takes
+        A chain has rewards, labels or both.
+    tol : float in [0, 1)
+        Probabilities are equal up to this. Rewards and labels are compared exactly: round rewards that should be
+        equal but were computed differently (0.1 + 0.2 and 0.3) first, as in `reward=np.round(reward, 12)`.
 
+    Returns
+    -------
+    [n] array of int
+        The class of every state; classes are numbered 0, 1, … in the order of their first states.
+
+    Raises
+    ------
+    InvalidChain
+        The model cannot be read, or is a chain with neither reward nor labels.
+    InvalidOption
+        `tol` is out of range.
+
+    Examples
+    --------
     >>> import bisimetric as bm
     >>> chain = bm.MarkovChain([[0.1, 0.2, 0.7], [0.3, 0, 0.7], [0, 0, 1]], reward=[0, 0, 1])
     >>> bm.bisimilar_classes(chain).tolist()
     [0, 0, 1]
     """
-    check_model(model)
+    return classes_of(as_model(model), tol)
+
+
+def classes_of(model: MarkovChain | MDP, tol: float = DEFAULT_TOL) -> Classes:
+    """The classes of bisimilar states of a model."""
     limit = as_float(tol)
     if not 0.0 <= limit < 1.0:
         raise InvalidOption(f"tol is {shown(tol)}, expected a number in [0, 1) such as {DEFAULT_TOL:g}")
@@ -46,14 +72,6 @@ def bisimilar_classes(model: MarkovChain | MDP, *, tol: float = DEFAULT_TOL) -> 
     classes = refined(_moves(model), observed, limit)
     assert classes is not None  # there is no limit on their number
     return classes
-
-
-def check_model(model: object) -> None:
-    """Raise if this is neither a chain nor a decision process."""
-    if not isinstance(model, (MarkovChain, MDP)):
-        raise InvalidChain(
-            f"model is a {type(model).__name__}, expected a MarkovChain or an MDP; as_chain(...) makes a chain"
-        )
 
 
 def same_actions(mdp: MDP) -> Classes:
@@ -65,7 +83,7 @@ def same_actions(mdp: MDP) -> Classes:
 
 
 def _moves(model: MarkovChain | MDP) -> Moves:
-    """A row per state, or per state and action; where an action is not available, a self-loop, which tells nothing."""
+    """A row per state, or per state and action; missing actions have self-loops, which separate no states."""
     if isinstance(model, MarkovChain):
         rows = model.transitions
         return Moves(rows.indptr, rows.indices, rows.data)

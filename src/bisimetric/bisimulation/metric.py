@@ -3,7 +3,7 @@
 The bisimulation metric, on rewards:
 
     d(s, t) = (1-γ)·|r(s) - r'(t)| + γ·OT_d(P[s], P'[t])            chains
-    d(s, t) = the worst over actions of the same                    decision processes, see `_game`
+    d(s, t) = its maximum over the actions                          decision processes, see `problems.game`
 
 The bisimilarity distance of the verification literature, on labels:
 
@@ -22,7 +22,7 @@ from bisimetric.errors import InvalidOption, InvalidProblem
 from bisimetric.models.mdp import MDP
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Actions, Game
-from bisimetric.readers.convert import as_chain
+from bisimetric.readers.convert import as_chain, as_model
 from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Solution, Step
@@ -74,30 +74,61 @@ def bisimulation_metric(
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
 ) -> Solution | MDPSolution:
-    """The bisimulation metric, normalised by 1 - γ, of one model against itself or between two.
+    """Compute the bisimulation metric of one model, or between two.
 
-    Models are both chains, or anything that `as_chain` takes, or both decision processes. `actions` says what
-    decides between decision processes: the worst of the "same" action on both sides, which all states must have, or
-    of actions "matched" as well as possible (the lax metric). The on-policy metric is that of the chains
-    `mdp.under(policy)`. The optimal discounted rewards of two states differ by at most d/(1-γ), for both.
+    d(s, t) is (1-γ)·|r(s) - r'(t)| + γ·OT_d of the successors; between decision processes its maximum over the actions.
+    The discounted rewards of two states, for decision processes the optimal ones, differ by at most d/(1-γ).
 
+    Parameters
+    ----------
+    model, other : MarkovChain, MDP, or anything that `as_chain` or `as_mdp` takes
+        Two chains with rewards, or two decision processes, with n and m states. Without `other` the model is compared
+        with itself. For the metric under a policy compare the chains `mdp.under(policy)`.
+    discount : float in [0, 1)
+        γ, the weight of each step relative to the one before.
+    actions : "same" or "matched"
+        How actions of two decision processes meet: the same action is taken on both sides, and all states must have it;
+        or each action is answered by the best one of the other side (the lax metric).
+    tol : float, optional
+        The relative gap to reach; None is the solver's default.
+    throw : bool
+        Raise an error where a `tol` that was given is missed; else the status of the answer says so.
+    on_step : function of a `Step`, optional
+        Called after every step.
+
+    Returns
+    -------
+    Solution or MDPSolution
+        Certified distances between all states, [n, m]; an `MDPSolution` for decision processes.
+
+    Raises
+    ------
+    InvalidChain, InvalidProblem, InvalidOption
+        A model cannot be read, the two are of different kinds, or their actions do not fit.
+    ToleranceNotReached
+        `tol` was missed; `error.solution` holds what was reached.
+
+    Examples
+    --------
     >>> import bisimetric as bm
     >>> stay, go = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
     >>> mdp = bm.MDP([stay, go], [[0, 0], [1, 0]])
     >>> bm.bisimulation_metric(mdp, discount=0.5).value.round(10).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
-    if isinstance(model, MDP) != isinstance(model if other is None else other, MDP):
+    source = as_model(model)
+    target = source if other is None else as_model(other)
+    if isinstance(source, MDP) != isinstance(target, MDP):
         raise InvalidProblem(
             "one model is an MDP and the other is not, expected two of a kind; mdp.under(policy) makes a chain, "
             "as_mdp(chain) an MDP with one action"
         )
-    if isinstance(model, MDP):
-        game = Game(model, model if other is None else other, discount=discount, actions=actions)
+    if isinstance(source, MDP) and isinstance(target, MDP):
+        game = Game(source, target, discount=discount, actions=actions)
         return solve(game, solver, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step)
     if actions != "same":
         raise InvalidOption(f"actions is {actions!r}, but chains have none; leave it out")
-    problem = _of_chains(model, other, discount)
+    problem = Problem(as_chain(source), as_chain(target), discount=discount, normalised=True)
     return solve(problem, solver, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step)
 
 
@@ -113,11 +144,35 @@ def bisimilarity_distance(
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
 ) -> Solution:
-    """How differently two labelled chains can behave: d = 1 where labels differ, else γ·OT_d of the successors.
+    """Compute how differently two labelled chains can behave.
 
-    Zero means bisimilar. For every property φ of the labels met in the first h steps (of the h + 1 states on the
-    way), the probabilities from two states differ by at most their distance: |Pr(φ) - Pr'(φ)| ≤ d/γ^h.
+    d(s, t) is 1 where labels differ, else γ·OT_d of the successors. Zero means bisimilar. For every property φ of the
+    labels of the first h + 1 states on the way, the probabilities from two states differ by
+    |Pr(φ) - Pr'(φ)| ≤ d/γ^h at most.
 
+    Parameters
+    ----------
+    source, target : MarkovChain, or anything that `as_chain` takes
+        Chains with labels, n and m states.
+    discount : float in [0, 1)
+        γ, the weight of each step relative to the one before.
+    tol : float, optional
+        The relative gap to reach; None is the solver's default.
+
+    Returns
+    -------
+    Solution
+        Certified distances between all states, [n, m], each in [0, 1].
+
+    Raises
+    ------
+    InvalidChain, InvalidProblem
+        A chain cannot be read or has no labels.
+    ToleranceNotReached
+        `tol` was missed; `error.solution` holds what was reached.
+
+    Examples
+    --------
     >>> import bisimetric as bm
     >>> fair = bm.MarkovChain([[0, 0.5, 0.5], [0, 1, 0], [0, 0, 1]], labels=["toss", "heads", "tails"], start=0)
     >>> bent = bm.MarkovChain([[0, 0.6, 0.4], [0, 1, 0], [0, 0, 1]], labels=["toss", "heads", "tails"], start=0)
@@ -128,9 +183,3 @@ def bisimilarity_distance(
     differ = label_mismatch(*chains)
     problem = Problem(*chains, discount=discount, cost=differ, stop=differ > 0)
     return solve(problem, solver, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step)
-
-
-def _of_chains(model: Any, other: Any, discount: float) -> Problem:
-    source = as_chain(model)
-    target = source if other is None else as_chain(other)
-    return Problem(source, target, discount=discount, normalised=True)

@@ -2,9 +2,9 @@
 
     V(s, t) = (1-γ)·|r(s) - r'(t)| + γ Σ_ij P(i|s) P'(j|t) V(i, j)
 
-One linear system (`_linear`). The bounds are MacQueen's from one more application, computed apart from the solver
-and widened for rounding. No coupling is chosen, so V is at least the bisimulation metric, and a state that can
-move in several ways is at a positive distance from itself.
+One linear system (`linear`). The bounds are MacQueen's, from one more application of the right-hand side that shares no
+code with the linear solver, widened for rounding. The coupling is not optimised, so V is at least the bisimulation
+metric, and a state that can move in several ways is at a positive distance from itself.
 
 Reference: Castro, Kastner, Panangaden & Rowland 2021.
 """
@@ -25,19 +25,40 @@ from bisimetric.operators.evaluation import independent_value
 from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
 
-SOLVED = 8 * UNIT_ROUNDOFF  # residual at which the linear system is left, relative to the largest value
-TOL = 1e-9  # relative gap that is promised
+SOLVED = 8 * UNIT_ROUNDOFF  # residual at which the linear system counts as solved, relative to the largest value
+TOL = 1e-9  # relative gap to reach
 ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
-ATTEMPTS = 3  # at the linear system, each relative to the largest value that the one before has found
+ATTEMPTS = 3  # at the linear system; each takes its target from the largest value found before
 BYTES_PER_PAIR = 80  # the vectors of BiCGSTAB, the problem and the bounds
 
 
 def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
-    """The MICo distances of a chain, or between two, with bounds: `value`, `lower` and `upper`, [n, m].
+    """Compute the MICo distances of a chain, or between two: the value of the independent coupling.
 
-    Normalised like the bisimulation metric, which they are never below. Self-distances are not zero. The relative gap
-    is at most 1e-9, or what rounding leaves close to discount 1; where that is not reached SolverFailed is raised.
+    They have the factor 1 - γ as the bisimulation metric has, and are never below it. A state may be at a positive
+    distance from itself.
 
+    Parameters
+    ----------
+    chain, other : MarkovChain, or anything that `as_chain` takes
+        Chains with rewards, n and m states. Without `other` the chain is compared with itself.
+    discount : float in [0, 1)
+
+    Returns
+    -------
+    Certificate
+        `value`, `lower` and `upper`, [n, m]. The relative gap is at most 1e-9, or what rounding leaves close to
+        discount 1.
+
+    Raises
+    ------
+    InvalidChain, InvalidProblem
+        A chain cannot be read or has no rewards.
+    SolverFailed
+        The linear system cannot be solved to that gap.
+
+    Examples
+    --------
     >>> import bisimetric as bm
     >>> coin = bm.MarkovChain([[0.5, 0.5], [0.5, 0.5]], reward=[0, 1])
     >>> bm.mico(coin, discount=0.5).value.round(10).tolist()

@@ -2,45 +2,80 @@
 
     P̂(X, Y) = Σ_{y ∈ Y} P(x, y)        for the first state x of the class X, in a decision process for every action
 
-Bisimilar states have equal distances to everything, so nothing is lost. How far the lumped rows of other states are
-from the first one's goes into the small model's `row_error`, and certificates pay for it. Where that is not zero, the
-class is marked as `merged`, and its distances are not proved to be zero but at rounding level, since its states may
-differ by as much. Rewards and labels are those of all states of the class.
+Bisimilar states have equal distances to everything, so nothing is lost. The small model's `row_error` includes how far
+the lumped rows of the other states are from the first one's, and certificates pay for it. Where that is not zero, the
+class is marked as `merged`: its distances come out at rounding level instead of a proved zero, since its states may
+differ by that much. All states of a class share its reward and label.
 
 Reference: Larsen & Skou 1991; Kemeny & Snell 1960 (lumpability); Givan, Dean & Greig 2003 (decision processes).
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from bisimetric._support.frozen import frozen
-from bisimetric.bisimulation.classes import bisimilar_classes
+from bisimetric.bisimulation.classes import classes_of
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.lumping import lump, lumped_rows
 from bisimetric.models.mdp import MDP
 from bisimetric.models.partition import Classes, first_states
+from bisimetric.readers.convert import as_model
 
 Model = TypeVar("Model", MarkovChain, MDP)
 
 
-def quotient(model: Model) -> tuple[Model, Classes]:
-    """The model on classes of bisimilar states, and the class of every state.
+@overload
+def quotient(model: MDP) -> tuple[MDP, Classes]: ...
 
-    A class has the reward (of every action), label and name of its first state; the start is summed over classes. The
-    quotient of a quotient is itself.
 
+@overload
+def quotient(model: MarkovChain) -> tuple[MarkovChain, Classes]: ...
+
+
+@overload
+def quotient(model: Any) -> tuple[MarkovChain, Classes] | tuple[MDP, Classes]: ...
+
+
+def quotient(model: Any) -> tuple[MarkovChain, Classes] | tuple[MDP, Classes]:
+    """Merge bisimilar states: the smallest model that behaves like the given one.
+
+    Parameters
+    ----------
+    model : MarkovChain, MDP, or anything that `as_chain` or `as_mdp` takes
+        A chain has rewards, labels or both.
+
+    Returns
+    -------
+    small : MarkovChain or MDP
+        A state for every class, with the reward (of every action), label and name of its first state; the start is
+        summed over classes. The quotient of a quotient is itself.
+    classes : [n] array of int
+        The state of `small` that each state belongs to.
+
+    Raises
+    ------
+    InvalidChain
+        The model cannot be read, or is a chain with neither reward nor labels.
+
+    Examples
+    --------
     >>> import bisimetric as bm
-    >>> small, states = bm.quotient(bm.environments.four_rooms(side=20, goal="all"))
+    >>> small, classes = bm.quotient(bm.environments.four_rooms(side=20, goal="all"))
     >>> small
     MarkovChain(56 states, 201 transitions, reward, start, names, labels)
     """
-    classes = bisimilar_classes(model)
+    given: Any = as_model(model)
+    return _quotient(given)
+
+
+def _quotient(model: Model) -> tuple[Model, Classes]:
+    classes = classes_of(model)
     small = _on_classes(model, classes)
-    while True:  # probabilities that differ by just about the tolerance may let classes merge once more
-        again = bisimilar_classes(small)
+    while True:  # states whose probabilities differ by almost the tolerance may merge in a second pass
+        again = classes_of(small)
         if int(again.max()) + 1 == small.n_states:
             return small, classes
         classes = again[classes]

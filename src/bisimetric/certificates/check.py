@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric._support.blocks import for_each_block, thread_count
+from bisimetric._support.blocks import for_each_block
+from bisimetric._support.cores import thread_count
 from bisimetric.certificates.interval import Application, Certificate, Errors, immediate_bounds, interval
 from bisimetric.certificates.zeros import CELLS_AT_ONCE, closed_subset, successor_pairs
 from bisimetric.cost import cost_above, cost_below

@@ -10,8 +10,10 @@ move of the other, an answer that costs nothing and a coupling that leads only t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +23,34 @@ from bisimetric.certificates.check import check_application, zero_candidates
 from bisimetric.certificates.interval import Application, Certificate, Errors, immediate_bounds, interval
 from bisimetric.certificates.zeros import coupled_pairs
 from bisimetric.cost import cost_below
+from bisimetric.couplings.witness import Witness
 from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.action_rules import counted
+from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.game import GameBellman
 from bisimetric.operators.trees import TreeWitness
 
 Mask = npt.NDArray[np.bool_]
+
+
+class BlockWitness(Witness, Protocol):
+    """Couplings and potentials for the pairs of moves of one block."""
+
+    @property
+    def bellman(self) -> Bellman: ...
+    @property
+    def value(self) -> Floats: ...
+
+
+class GameProof(Protocol):
+    """Couplings and potentials for every pair of moves, from a solver or from a file."""
+
+    @property
+    def bellman(self) -> GameBellman: ...
+    @property
+    def value(self) -> Floats: ...
+    def blocks(self) -> Sequence[BlockWitness]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,12 +70,12 @@ class GameWitness:
         ]
 
 
-def upper_blocks(witness: GameWitness) -> list[Floats]:
+def upper_blocks(witness: GameProof) -> list[Floats]:
     """The checker's upper bounds on T_ab V, block by block."""
     return [check_application(block.bellman, block.value, block, 0.0).upper for block in witness.blocks()]
 
 
-def check_game(witness: GameWitness) -> Certificate:
+def check_game(witness: GameProof) -> Certificate:
     """What the value and the trees prove, in the game's own units."""
     bellman, value, blocks = witness.bellman, witness.value, witness.blocks()
     parts = [check_application(block.bellman, block.value, block, bellman.rows) for block in blocks]
@@ -82,7 +105,9 @@ def a_priori(bellman: GameBellman) -> Certificate:
     return Certificate(0.5 * (lower + upper), lower, upper)
 
 
-def _proved_zero(bellman: GameBellman, blocks: list[TreeWitness], uppers: list[Floats], candidate: Mask) -> Mask | None:
+def _proved_zero(
+    bellman: GameBellman, blocks: Sequence[BlockWitness], uppers: list[Floats], candidate: Mask
+) -> Mask | None:
     pairs = np.flatnonzero(candidate)
     if not len(pairs):
         return None

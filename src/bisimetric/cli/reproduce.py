@@ -17,7 +17,7 @@ from bisimetric.cli.output import columns_table, print_json, show
 from bisimetric.cli.progress import Progress
 from bisimetric.errors import BisimetricError, InvalidOption, MissingExtra
 from bisimetric.experiments import ALL, Experiment, Record, Table, Workplace, read_record, write_record
-from bisimetric.io._files import check_destination, described
+from bisimetric.io.files import check_destination, described
 from bisimetric.views.figures import require_matplotlib
 
 EVERY = "all"

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from bisimetric import __version__
 from bisimetric.errors import FileFormatError
-from bisimetric.io._files import described, open_regular, write_file
+from bisimetric.io.files import described, open_regular, write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Figure

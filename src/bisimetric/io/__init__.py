@@ -38,7 +38,7 @@ written. Files are written to the side and moved
 into place when complete.
 """
 
-from bisimetric.io._files import SIZE_LIMIT, SUFFIXES
-from bisimetric.io._save_load import load, save
+from bisimetric.io.files import SIZE_LIMIT, SUFFIXES
+from bisimetric.io.save_load import load, save
 
 __all__ = ["SIZE_LIMIT", "SUFFIXES", "load", "save"]

@@ -31,7 +31,7 @@ from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.trees import tree_bytes
 from bisimetric.problems.discounted import checked_discount
 from bisimetric.readers.convert import as_chain
-from bisimetric.solvers import PolicyIteration
+from bisimetric.solvers import by_name
 from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.solve import checked_tol
 
@@ -57,7 +57,7 @@ def pairwise(
     discount: float,
     cost: npt.ArrayLike | Cost | None = None,
     normalised: bool = False,
-    solver: AnySolver = PolicyIteration(),  # noqa: B008
+    solver: AnySolver | str = "policy-iteration",
     tol: float | None = None,
     n_jobs: int = 1,
     store: object = None,
@@ -79,7 +79,7 @@ def pairwise(
         and once more for those whose costs take too much memory to be kept. None is the gap between rewards.
     normalised : bool
         Multiply the cost by 1 - γ.
-    solver : solver object
+    solver : Solver or str
     tol : float or None
         The relative gap of every pair. A pair that misses a given one is an error; None is the solver's default, and
         then `Distances.status` says which pairs missed it.
@@ -122,8 +122,9 @@ def pairwise(
            [0.5326, 0.5146, 0.    ]])
     """
     with _interrupts_counted():
-        question = Question(checked_discount(discount), cost, flag(normalised, "normalised"), solver, tol)
-        checked_tol(tol, solver)
+        chosen = by_name(solver)
+        question = Question(checked_discount(discount), cost, flag(normalised, "normalised"), chosen, tol)
+        checked_tol(tol, chosen)
         processes = checked_n_jobs(n_jobs)
         function_or_none(on_pair, "on_pair")
         sources = _checked_chains(chains, "chains", question)

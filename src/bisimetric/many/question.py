@@ -13,7 +13,6 @@ the smaller digest of content always comes first, and numbers do not depend on t
 from __future__ import annotations
 
 import hashlib
-import struct
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib import metadata
@@ -25,6 +24,7 @@ import numpy.typing as npt
 
 import bisimetric
 from bisimetric import __version__
+from bisimetric._support.content import digest
 from bisimetric.cost import Cost, label_mismatch, reward_gap
 from bisimetric.errors import InvalidOption, ToleranceNotReached
 from bisimetric.many.store import Numbers
@@ -98,29 +98,23 @@ class Question:
 @cache
 def computed_by() -> str:
     """The code that numbers come from: this version and its sources, and the libraries below it."""
-    digest = hashlib.sha256()
+    sources = hashlib.sha256()
     root = Path(bisimetric.__file__).parent
     for path in sorted(root.rglob("*.py")):
         place = path.relative_to(root)
         if place.parts[0] not in BESIDE:
             content = path.read_bytes()
-            digest.update(repr((place.as_posix(), len(content))).encode())
-            digest.update(content)
+            sources.update(repr((place.as_posix(), len(content))).encode())
+            sources.update(content)
     libraries = (f"{name} {metadata.version(name)}" for name in BELOW)  # without importing them
-    return ", ".join((f"bisimetric {__version__}", digest.hexdigest(), *libraries))
+    return ", ".join((f"bisimetric {__version__}", sources.hexdigest(), *libraries))
 
 
 def _content(chain: MarkovChain) -> bytes:
-    """A digest of what a distance depends on in a chain, in one byte order and width."""
+    """A digest of what a distance depends on in a chain: names, labels and rewards are left out."""
     rows = chain.transitions
     assert chain.start is not None
-    whole = [array.astype("<i8") for array in (rows.indptr, rows.indices)]
-    real = [array.astype("<f8") for array in (rows.data, chain.row_error, chain.merged, chain.start)]
-    digest = hashlib.sha256()
-    for array in (*whole, *real):
-        digest.update(struct.pack("<q", array.size))  # so that no two rows of arrays run into the same bytes
-        digest.update(array.data)
-    return digest.digest()
+    return digest(rows.indptr, rows.indices, rows.data, chain.row_error, chain.merged, chain.start)
 
 
 def _written(option: object) -> str:

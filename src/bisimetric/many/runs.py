@@ -12,6 +12,7 @@ from dataclasses import replace
 from numbers import Integral
 from queue import Empty, SimpleQueue
 
+from bisimetric._support.cores import core_count
 from bisimetric._support.threads import POLL_SECONDS
 from bisimetric.errors import InvalidOption, PairFailed
 from bisimetric.many.outcome import Outcome, Pair, naming, solved
@@ -43,11 +44,7 @@ def worker_count(n_jobs: int, pairs: int) -> int:
     """How many processes there are to be; 1 stands for this one."""
     if n_jobs == 1 or pairs < 2:
         return 1
-    if n_jobs == -1:
-        import joblib
-
-        return min(int(joblib.cpu_count()), pairs)
-    return min(n_jobs, pairs)
+    return min(core_count() if n_jobs == -1 else n_jobs, pairs)
 
 
 def _by_this_process(question: Question, pairs: Sequence[Pair]) -> Generator[Outcome, None, None]:

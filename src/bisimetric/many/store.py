@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bisimetric.errors import FileFormatError
-from bisimetric.io._files import SIZE_LIMIT, described, usable_path
+from bisimetric.io.files import SIZE_LIMIT, described, usable_path
 from bisimetric.solving.solution import Status
 
 SUFFIX = ".pairs"

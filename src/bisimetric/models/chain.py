@@ -1,7 +1,7 @@
 """A finite Markov chain: the one form in which every model enters the library.
 
-Validation happens here and nowhere below. `transitions` holds rows that sum to one exactly (see
-`_stochastic`); they, and not the floats they came from, are what every result is about.
+The constructor validates, and nothing below does so again. `transitions` holds rows that sum to one exactly (see
+`rows`); they, and not the floats they were made of, are what every result is about.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, SparseField, frozen
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidChain
@@ -25,13 +26,43 @@ State = int | str
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class MarkovChain(Immutable):
-    """A chain with optional rewards, start, names and labels; immutable.
+class MarkovChain(EqualByContent, Immutable):
+    """A finite Markov chain with optional rewards, start, names and labels; immutable.
 
-    `transitions` is dense or sparse with rows that sum to one. `start` is a state (index or name) or a
-    distribution. `labels` holds one value per state: a string, a number, or a collection of those (a set of
-    propositions, a feature vector). Labels are the same where Python finds them equal: True, 1 and 1.0 are one label.
+    Chains with equal rows, reward, start, names and labels are equal and have equal hashes.
 
+    Parameters
+    ----------
+    transitions : [n, n] array or sparse matrix
+        Row x is the distribution of the successors of state x. Rows sum to one within 1e-9 (1e-6 in single
+        precision); they are rescaled and rounded so that they sum to one exactly.
+    reward : [n] array, optional
+        The reward of each state, by which the default cost compares states.
+    start : int, str or [n] array, optional
+        The state in which the chain starts, by index or name, or a distribution over states.
+    names : sequence of n different strings, optional
+    labels : sequence of n labels, optional
+        One value per state: a string, a number, or a flat collection of those (a set of propositions, a feature
+        vector). Labels are the same where Python finds them equal: True, 1 and 1.0 are one label.
+
+    Attributes
+    ----------
+    transitions : scipy.sparse.csr_array, [n, n]
+    reward : [n] array or None
+    start : [n] array or None
+        A distribution, also where a single state was given.
+    names : tuple of str, or None
+    labels : tuple, or None
+        Collections are tuples here.
+    n_states : int
+
+    Raises
+    ------
+    InvalidChain
+        The arguments do not describe a chain; the message says where and what to do.
+
+    Examples
+    --------
     >>> import bisimetric as bm
     >>> bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], start=0)
     MarkovChain(2 states, 3 transitions, reward, start)
@@ -84,7 +115,30 @@ class MarkovChain(Immutable):
         names: Iterable[str] | None = None,
         labels: Iterable[object] | None = None,
     ) -> MarkovChain:
-        """Like the constructor, but rows may have any positive sum (counts, weights) and are rescaled first."""
+        """Make a chain of rows with any positive sums, such as counts or weights.
+
+        Parameters
+        ----------
+        transitions : [n, n] array or sparse matrix
+            Entries that are not negative; each row is divided by its sum.
+        reward, start, names, labels
+            As in the constructor.
+
+        Returns
+        -------
+        MarkovChain
+
+        Raises
+        ------
+        InvalidChain
+            A row is all zero, or something else is wrong with the arguments.
+
+        Examples
+        --------
+        >>> import bisimetric as bm
+        >>> bm.MarkovChain.normalised([[3, 1], [0, 2]]).transitions.toarray().tolist()
+        [[0.75, 0.25], [0.0, 1.0]]
+        """
         matrix, _ = as_csr(transitions, "transitions")
         refuse_not_finite(matrix, "transitions")
         if matrix.nnz and matrix.data.min() >= 0:
@@ -106,7 +160,7 @@ class MarkovChain(Immutable):
         return int(self.transitions.shape[0])
 
     def with_start(self, start: object) -> MarkovChain:
-        """The same chain with another start (state index, name or distribution)."""
+        """Return the same chain with another start: a state (index or name) or a distribution [n]."""
         other = object.__new__(MarkovChain)
         for name in ("transitions", "reward", "names", "labels", "row_error", "merged"):
             object.__setattr__(other, name, getattr(self, name))
@@ -124,10 +178,17 @@ class MarkovChain(Immutable):
         return self.names[state] if self.names is not None else str(state)
 
     def save(self, path: object) -> None:
-        """Write the chain to a `.npz` or `.json` file."""
-        from bisimetric.io import save
+        """Write the chain to a `.npz` or `.json` file, which `bisimetric.load` and `as_chain` read."""
+        from bisimetric.io.save_load import save
 
         save(self, path)
+
+    def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
+        rows = self.transitions
+        return rows.indptr, rows.indices, rows.data, self.reward, self.start
+
+    def _words(self) -> tuple[object, ...]:
+        return self.names, self.labels
 
     def __repr__(self) -> str:
         present = [name for name in ("reward", "start", "names", "labels") if getattr(self, name) is not None]
@@ -165,10 +226,10 @@ def _checked_reward(reward: object, n_states: int) -> Floats | None:
 
 
 def checked_start(start: object, n_states: int, names: Sequence[str] | None) -> Floats | None:
-    """A distribution with an exact sum, from a state (index or name) or a distribution."""
+    """The start as a distribution with an exact sum, from a state (index or name) or a distribution."""
     if start is None:
         return None
-    if is_scalar(start):
+    if is_scalar(start, "start", InvalidChain):
         distribution = np.zeros(n_states)
         distribution[state_index(start, n_states, names)] = 1.0
         return frozen(distribution)
@@ -182,7 +243,7 @@ def checked_start(start: object, n_states: int, names: Sequence[str] | None) -> 
 def checked_names(
     names: Iterable[str] | None, count: int, *, what: str = "names", of: str = "state"
 ) -> tuple[str, ...] | None:
-    """Different strings, `count` of them; the error calls them `what`, one per `of`."""
+    """Names as a tuple of `count` different strings; errors call them `what`, one per `of`."""
     if names is None:
         return None
     if isinstance(names, str) or not isinstance(names, Iterable):

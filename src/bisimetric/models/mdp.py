@@ -1,7 +1,7 @@
 """A finite Markov decision process: a chain for every way of choosing actions.
 
-Validation happens here and nowhere below. As in a chain, every row sums to one exactly. An action that is not
-available in a state has no row there; a self-loop with reward 0 holds its place, and nothing looks at it.
+The constructor validates, and nothing below does so again. As in a chain, every row sums to one exactly. An action that
+is not available in a state has a self-loop with reward 0 as its row there, which no result depends on.
 """
 
 from __future__ import annotations
@@ -9,25 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, SparseField, frozen
-from bisimetric._support.text import printable
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain, checked_names, checked_start
+from bisimetric.models.policies import averaged, checked_policy
 from bisimetric.models.rows import (
-    ROW_SUM_TOL,
     UNIT_ROUNDOFF,
     Floats,
+    as_array,
     as_csr,
     exact_rows,
     finite,
     float_array,
-    real_array,
 )
 
 if TYPE_CHECKING:
@@ -37,18 +37,51 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class MDP(Immutable):
-    """A decision process with rewards, and optional start and names; immutable.
+class MDP(EqualByContent, Immutable):
+    """A finite Markov decision process with rewards, and optional start and names; immutable.
 
-    `transitions` is an [A, n, n] array or a sequence of A matrices, dense or sparse, one per action. `rewards`
-    is [n, A]. `available` is a bool array [n, A], by default all true; rows and rewards of actions that are not
-    available are ignored, whatever they hold. `start` is a state (index or name) or a distribution, `actions` are
-    names of the actions.
+    Processes with equal rows, rewards, available actions, start and names are equal and have equal hashes.
 
+    Parameters
+    ----------
+    transitions : [A, n, n] array, or sequence of A matrices [n, n]
+        One matrix per action, dense or sparse; row s of matrix a is the distribution of the successors of state s
+        under action a. Rows sum to one as in a `MarkovChain`.
+    rewards : [n, A] array
+        The reward of every action in every state.
+    start : int, str or [n] array, optional
+        The state in which the process starts, by index or name, or a distribution over states.
+    names : sequence of n different strings, optional
+    actions : sequence of A different strings, optional
+        The names of the actions.
+    available : [n, A] array of bool, optional
+        Which actions each state has, at least one; by default all. Rows and rewards of other actions are ignored,
+        whatever they hold.
+
+    Attributes
+    ----------
+    transitions : tuple of A scipy.sparse.csr_array, [n, n] each
+    rewards : [n, A] array
+    available : [n, A] array of bool
+    start : [n] array or None
+        A distribution, also where a single state was given.
+    names, actions : tuple of str, or None
+    n_states, n_actions : int
+
+    Raises
+    ------
+    InvalidChain
+        The arguments do not describe a decision process; the message says where and what to do.
+
+    Examples
+    --------
     >>> import bisimetric as bm
     >>> stay, go = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
-    >>> bm.MDP([stay, go], [[0, 0], [1, 0]], actions=["stay", "go"])
+    >>> mdp = bm.MDP([stay, go], [[0, 0], [1, 0]], actions=["stay", "go"])
+    >>> mdp
     MDP(2 states, 2 actions, 4 transitions)
+    >>> mdp.under("uniform")
+    MarkovChain(2 states, 4 transitions, reward)
     """
 
     rewards: Floats  # [n, A]
@@ -101,22 +134,32 @@ class MDP(Immutable):
         return int(self.rewards.shape[1])
 
     def under(self, policy: npt.ArrayLike | Literal["uniform"]) -> MarkovChain:
-        """The chain that a policy makes of this process, rewards averaged over its actions.
+        """Return the chain that a policy makes of this process.
 
-        Averages are rounded, and the rounded number is the chain's reward: results are about that. It is exact where
-        all actions taken pay the same.
+        Parameters
+        ----------
+        policy : [n, A] array, sequence of n action indices, or "uniform"
+            Rows are distributions over the available actions; "uniform" takes all available ones alike.
 
-        `policy` is an [n, A] array whose rows are distributions over the available actions, one action index
-        per state, or "uniform" over the available actions.
+        Returns
+        -------
+        MarkovChain
+            Its rewards are averages over the actions taken, rounded, and results are about the rounded numbers. The
+            average is exact where all actions taken pay the same.
+
+        Raises
+        ------
+        InvalidOption
+            The policy has another shape, is no distribution, or takes an action that is not available.
         """
-        weight = self._checked_policy(policy)
+        weight = checked_policy(policy, self.available, self.action_name)
         mixed = sum(
             (sparse.diags_array(weight[:, a]) @ self.transitions[a] for a in range(self.n_actions)),
             start=sparse.csr_array((self.n_states, self.n_states)),
         )
         matrix = sparse.csr_array(mixed)
         matrix.eliminate_zeros()
-        chain = MarkovChain(matrix, reward=_averaged(weight, self.rewards), start=self.start, names=self.names)
+        chain = MarkovChain(matrix, reward=averaged(weight, self.rewards), start=self.start, names=self.names)
         mixing = np.where((weight > 0).sum(axis=1) > 1, (self.n_actions + 1) * UNIT_ROUNDOFF, 0.0)
         moved = np.einsum("sa,sa->s", weight, self.row_error) + mixing
         object.__setattr__(chain, "row_error", frozen(chain.row_error + moved))
@@ -124,10 +167,29 @@ class MDP(Immutable):
         return chain
 
     def optimal_policy(self, discount: float) -> OptimalPolicy:
-        """A best action for every state, and certified bounds on the optimal discounted rewards."""
+        """Find a best action for every state, with certified bounds on the optimal discounted rewards.
+
+        Parameters
+        ----------
+        discount : float in [0, 1)
+
+        Returns
+        -------
+        OptimalPolicy
+            `policy`, `value`, `lower` and `upper`, [n] each.
+
+        Raises
+        ------
+        SolverFailed
+            The values cannot be computed accurately this close to discount 1.
+        """
         from bisimetric.solving.optimal import optimal_policy
 
         return optimal_policy(self, discount)
+
+    def name_of(self, state: int) -> str:
+        """The state's name, or its index as text."""
+        return self.names[state] if self.names is not None else str(state)
 
     def action_name(self, action: int) -> str:
         """The action's name, or its index as text."""
@@ -146,60 +208,25 @@ class MDP(Immutable):
         return int(action)
 
     def with_start(self, start: object) -> MDP:
-        """The same process with another start (state index, name or distribution)."""
+        """Return the same process with another start: a state (index or name) or a distribution [n]."""
         other = object.__new__(MDP)
         for name in ("transitions", "rewards", "available", "names", "actions", "row_error", "merged"):
             object.__setattr__(other, name, getattr(self, name))
         object.__setattr__(other, "start", checked_start(start, self.n_states, self.names))
         return other
 
-    def _checked_policy(self, policy: object) -> Floats:
-        """[n, A], rows exactly as given."""
-        shape = self.n_states, self.n_actions
-        if isinstance(policy, str):
-            if policy != "uniform":
-                raise InvalidOption(f"policy is {policy!r}, expected 'uniform', action indices or an array {shape}")
-            uniform: Floats = self.available / self.available.sum(axis=1, keepdims=True)
-            return uniform
-        given = np.asarray(cast(npt.ArrayLike, policy)) if _is_flat(policy) else None
-        if given is not None and given.ndim == 1:
-            return self._checked_choice(given)
-        weight = real_array(policy, "policy", InvalidOption, ndim=2)
-        if weight.shape != shape:
-            raise InvalidOption(f"policy has shape {weight.shape}, expected {shape}: a row of probabilities per state")
-        wrong = np.flatnonzero(~(np.abs(weight.sum(axis=1) - 1.0) <= ROW_SUM_TOL) | (weight < 0).any(axis=1))
-        if len(wrong):
-            s = int(wrong[0])
-            raise InvalidOption(
-                f"policy[{s}] is {weight[s].tolist()}, expected probabilities that sum to 1; divide the row by its sum"
-            )
-        self._refuse_unavailable(weight > 0)
-        return weight
+    def save(self, path: object) -> None:
+        """Write the process to a `.npz` or `.json` file, which `bisimetric.load` and `as_mdp` read."""
+        from bisimetric.io.save_load import save
 
-    def _checked_choice(self, given: npt.NDArray[np.generic]) -> Floats:
-        if given.dtype.kind not in "iu" or len(given) != self.n_states:
-            raise InvalidOption(
-                f"policy has dtype {given.dtype} and {len(given)} entries, expected {self.n_states} action indices, "
-                f"or an array of shape {(self.n_states, self.n_actions)}"
-            )
-        wrong = np.flatnonzero((given < 0) | (given >= self.n_actions))  # type: ignore[operator]
-        if len(wrong):
-            s = int(wrong[0])
-            raise InvalidOption(f"policy[{s}] is {given[s]}, expected an action index from 0 to {self.n_actions - 1}")
-        weight = np.zeros((self.n_states, self.n_actions))
-        weight[np.arange(self.n_states), given.astype(np.int64)] = 1.0
-        self._refuse_unavailable(weight > 0)
-        return weight
+        save(self, path)
 
-    def _refuse_unavailable(self, chosen: Mask) -> None:
-        wrong = np.argwhere(chosen & ~self.available)
-        if len(wrong):
-            s, a = (int(i) for i in wrong[0])
-            choices = ", ".join(printable(self.action_name(int(b))) for b in np.flatnonzero(self.available[s]))
-            raise InvalidOption(
-                f"policy takes action {printable(self.action_name(a))} in state {s}, where it is not available; "
-                f"choose among {choices}"
-            )
+    def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
+        rows = (part for matrix in self.transitions for part in (matrix.indptr, matrix.indices, matrix.data))
+        return self.rewards, self.available, self.start, *rows
+
+    def _words(self) -> tuple[object, ...]:
+        return self.rewards.shape, self.names, self.actions
 
     def __repr__(self) -> str:
         present = [name for name in ("start", "names") if getattr(self, name) is not None]
@@ -213,7 +240,10 @@ class MDP(Immutable):
 
 def _checked_matrices(transitions: object) -> list[tuple[sparse.csr_array, float]]:
     """One canonical matrix per action with its tolerance on row sums."""
-    single = sparse.issparse(transitions) or (hasattr(transitions, "__array__") and np.ndim(transitions) != 3)
+    single = sparse.issparse(transitions) or (
+        hasattr(transitions, "__array__")
+        and as_array(transitions, "transitions", InvalidChain, "one n x n matrix per action").ndim != 3
+    )
     if single or not isinstance(transitions, Iterable) or isinstance(transitions, (str, bytes, dict)):
         raise InvalidChain(
             f"transitions is a {type(transitions).__name__} of shape {getattr(transitions, 'shape', '?')}, "
@@ -247,10 +277,7 @@ def _available_rows(matrix: sparse.csr_array, here: Mask, what: str, tol: float)
 def _checked_available(available: object, shape: tuple[int, int]) -> Mask:
     if available is None:
         return np.ones(shape, np.bool_)
-    try:
-        mask = np.array(cast(npt.ArrayLike, available))
-    except ValueError:
-        raise InvalidChain(f"available is ragged, expected a bool array of shape {shape}") from None
+    mask = as_array(available, "available", InvalidChain, f"a bool array of shape {shape}").copy()
     if mask.dtype != np.bool_ or mask.shape != shape:
         raise InvalidChain(
             f"available has dtype {mask.dtype} and shape {mask.shape}, expected bool and {shape}: states by actions"
@@ -267,34 +294,11 @@ def _checked_rewards(rewards: object, available: Mask) -> Floats:
     shape = available.shape
     if rewards is None:
         raise InvalidChain(f"rewards is missing, expected an array of shape {shape}: states by actions")
-    array = float_array(rewards, "rewards", InvalidChain, ndim=2) if np.ndim(_dense(rewards)) == 2 else np.zeros((0, 0))
-    if array.shape != shape:
+    given = as_array(rewards, "rewards", InvalidChain, "2 dimensions")
+    if given.shape != shape:
         raise InvalidChain(
-            f"rewards has shape {np.shape(_dense(rewards))}, expected {shape}: states by actions; "
+            f"rewards has shape {given.shape}, expected {shape}: states by actions; "
             "transpose it, or repeat a reward per state with np.tile(reward[:, None], n_actions)"
         )
+    array = float_array(given, "rewards", InvalidChain, ndim=2)
     return finite(np.where(available, array, 0.0), "rewards", InvalidChain)
-
-
-def _averaged(weight: Floats, rewards: Floats) -> Floats:
-    """[n], the weighted mean of every row; the same for the same pairs of weight and reward in another order."""
-    terms = np.sort(weight * rewards, axis=1)
-    mean = np.cumsum(terms, axis=1)[:, -1] / np.cumsum(np.sort(weight, axis=1), axis=1)[:, -1]
-    taken = weight > 0.0
-    lowest, highest = (np.where(taken, rewards, end) for end in (np.inf, -np.inf))
-    return np.clip(mean, lowest.min(axis=1), highest.max(axis=1))
-
-
-def _dense(given: object) -> npt.ArrayLike:
-    """What numpy can find the shape of."""
-    try:
-        return np.asarray(cast(npt.ArrayLike, given))
-    except ValueError:
-        raise InvalidChain("rewards is ragged, expected 2 dimensions; give rows of equal length") from None
-
-
-def _is_flat(policy: object) -> bool:
-    try:
-        return np.ndim(cast(npt.ArrayLike, policy)) == 1
-    except ValueError:
-        return False

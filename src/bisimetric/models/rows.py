@@ -9,7 +9,7 @@ because certificates must pay for it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,12 +34,24 @@ class ExactRows(NamedTuple):
     error: Floats  # [rows], 1-norm, an upper bound
 
 
-def is_scalar(given: object) -> bool:
-    """Whether numpy sees a single value, not a (possibly ragged) sequence."""
+def as_array(given: object, what: str, kind: type[BisimetricError], expected: str) -> npt.NDArray[Any]:
+    """What numpy makes of `given`; where it fails, the error says what was `expected`."""
     try:
-        return np.ndim(cast(Any, given)) == 0
+        return np.asarray(given)
     except ValueError:
+        raise kind(f"{what} is ragged, expected {expected}; give rows of equal length") from None
+    except (TypeError, RuntimeError) as error:  # a tensor that records gradients, or on another device
+        raise kind(
+            f"{what} is a {type(given).__name__} that numpy cannot read ({error}), expected {expected}; "
+            "a tensor has .detach().cpu()"
+        ) from None
+
+
+def is_scalar(given: object, what: str, kind: type[BisimetricError]) -> bool:
+    """Whether `given` is a single value and not a sequence, ragged or not."""
+    if isinstance(given, (list, tuple)):
         return False
+    return as_array(given, what, kind, "a number or an array").ndim == 0
 
 
 def real_array(given: object, what: str, kind: type[BisimetricError], *, ndim: int) -> Floats:
@@ -49,10 +61,7 @@ def real_array(given: object, what: str, kind: type[BisimetricError], *, ndim: i
 
 def float_array(given: object, what: str, kind: type[BisimetricError], *, ndim: int) -> Floats:
     """A float64 copy of `given`, which must hold real numbers, finite or not, in `ndim` dimensions."""
-    try:
-        array = np.asarray(given)
-    except ValueError:
-        raise kind(f"{what} is ragged, expected {ndim} dimension(s); give rows of equal length") from None
+    array = as_array(given, what, kind, f"{ndim} dimension(s)")
     if array.dtype.kind not in "biuf":
         raise kind(f"{what} has dtype {array.dtype}, expected real numbers; convert it with .astype(float)")
     if array.ndim != ndim:
@@ -81,10 +90,7 @@ def _dtype(given: Any, what: str) -> np.dtype[Any]:
     """The dtype that numpy finds, whatever holds the numbers."""
     if np.ma.isMaskedArray(given):
         raise InvalidChain(f"{what} is a masked array, expected numbers everywhere; use .filled(0)")
-    try:
-        return np.asarray(given).dtype
-    except ValueError:
-        return np.dtype(object)  # ragged: refused with the shape, below
+    return as_array(given, what, InvalidChain, "2 dimension(s)").dtype
 
 
 def as_csr(given: Any, what: str) -> tuple[sparse.csr_array, float]:

@@ -14,27 +14,64 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support import memory
+from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.options import flag, shown
 from bisimetric._support.text import discount_text
 from bisimetric.cost import Cost, Named, normalise, reward_gap
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
-from bisimetric.models.rows import Floats, is_scalar, real_array
+from bisimetric.models.rows import Floats, as_array, is_scalar, real_array
 
 BYTES_PER_PAIR = 18  # a cost as it is made, its checked copy, and masks while checking
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Problem(Immutable):
-    """A distance to be computed; immutable.
+class Problem(EqualByContent, Immutable):
+    """The question how far the states of two chains are apart; immutable.
 
-    `cost` is an [n, m] array or a `bisimetric.cost` object, by default the gap between rewards. `normalised`
-    multiplies it by 1 - γ, which turns the sum of discounted costs into their weighted mean (the bisimulation
-    metric). `stop` marks pairs at which the game ends: V = c there.
+    `solve` answers it. Problems with equal chains, costs, discounts and stops are equal and have equal hashes.
 
-    An array of costs is taken exactly. Where costs are computed, from rewards or with the factor 1 - γ, `cost_error`
-    bounds what rounding did to them, and certificates pay for it: they are about the rewards and the discount.
+    Parameters
+    ----------
+    source, target : MarkovChain
+        Chains with n and m states.
+    discount : float in [0, 1)
+        γ, the weight of each step relative to the one before.
+    cost : [n, m] array, function or None
+        The cost of every pair of states, not negative. A function of the two chains returns such an array
+        (`bisimetric.cost` has some); None is the gap between rewards, `bisimetric.cost.reward_gap`.
+    normalised : bool
+        Multiply the cost by 1 - γ, which turns the sum of discounted costs into their weighted mean (the bisimulation
+        metric).
+    stop : [n, m] array of bool, optional
+        Pairs at which the game ends: V = c there.
+
+    Attributes
+    ----------
+    cost : [n, m] array
+        With the factor 1 - γ if normalised.
+    cost_error : float
+        The largest relative error of an entry of `cost`. An array is taken exactly (0). Where costs are computed, from
+        rewards or with the factor 1 - γ, rounding changes them; certificates pay for that, so that they are about the
+        rewards and the discount.
+    unsolved : [n, m] array of bool, or None
+        Pairs that were not asked for (`distance(..., pairs="reachable")`): NaN in every answer.
+    shape : (n, m)
+
+    Raises
+    ------
+    InvalidProblem
+        Cost, discount or stop do not fit the two chains.
+    NotEnoughMemory
+        The costs take more memory than is available.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> chain = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1])
+    >>> bm.Problem(chain, chain, discount=0.9)
+    Problem(2 x 2 states, discount 0.9, not normalised)
     """
 
     source: MarkovChain
@@ -43,8 +80,8 @@ class Problem(Immutable):
     discount: float
     normalised: bool
     stop: npt.NDArray[np.bool_] | None  # [n, m]
-    unsolved: npt.NDArray[np.bool_] | None  # [n, m], pairs that were not asked for: free stops, NaN in every answer
-    cost_error: float = field(repr=False)  # of every entry of `cost`, relative, besides underflow; at most
+    unsolved: npt.NDArray[np.bool_] | None  # [n, m], stops at no cost that stand for pairs not asked for
+    cost_error: float = field(repr=False)  # largest relative error of an entry of `cost`, apart from underflow
 
     def __init__(
         self,
@@ -95,11 +132,17 @@ class Problem(Immutable):
     def part(
         self, source: MarkovChain, target: MarkovChain, cost: Floats, stop: npt.NDArray[np.bool_] | None
     ) -> Problem:
-        """A problem between other chains whose costs are some of this one's, the factor 1 - γ included."""
+        """A problem between other chains, with costs taken from this one's, the factor 1 - γ included."""
         other = Problem(source, target, discount=self.discount, cost=cost, stop=stop)
         object.__setattr__(other, "normalised", self.normalised)
         object.__setattr__(other, "cost_error", self.cost_error)
         return other
+
+    def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
+        return self.cost, self.stop, self.unsolved
+
+    def _words(self) -> tuple[object, ...]:
+        return self.source, self.target, self.discount, self.normalised, self.cost_error
 
     def __repr__(self) -> str:
         kind = "normalised" if self.normalised else "not normalised"
@@ -113,7 +156,7 @@ class Problem(Immutable):
 
 def checked_discount(discount: object) -> float:
     """A number in [0, 1)."""
-    array = np.asarray(discount) if is_scalar(discount) else np.zeros(0)
+    array = np.asarray(discount) if is_scalar(discount, "discount", InvalidProblem) else np.zeros(0)
     if array.ndim != 0 or array.dtype.kind not in "iuf":
         raise InvalidProblem(f"discount is {shown(discount)}, expected one real number in [0, 1)")
     gamma = float(array)
@@ -159,10 +202,7 @@ def refuse_overflow(cost: Floats, discount: float) -> None:
 def _checked_stop(stop: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDArray[np.bool_] | None:
     if stop is None:
         return None
-    try:
-        array = np.array(stop)
-    except ValueError:
-        raise InvalidProblem(f"stop is ragged, expected a bool array of shape {shape}") from None
+    array = as_array(stop, "stop", InvalidProblem, f"a bool array of shape {shape}").copy()
     if array.dtype != np.bool_ or array.shape != shape:
         raise InvalidProblem(f"stop has dtype {array.dtype} and shape {array.shape}, expected bool and {shape}")
     return frozen(array)

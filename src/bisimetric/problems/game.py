@@ -31,9 +31,12 @@ Actions = Literal["same", "matched"]
 REMEDY = 'actions="matched" compares them (the lax metric)'
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, init=False)
 class Game(Immutable):
-    """A distance between decision processes to be computed, normalised by 1 - γ; immutable."""
+    """The question how far the states of two decision processes are apart, normalised by 1 - γ; immutable.
+
+    Games with equal processes, discounts and actions are equal and have equal hashes.
+    """
 
     source: MDP
     target: MDP
@@ -75,7 +78,7 @@ class Game(Immutable):
 
     @property
     def cost_error(self) -> float:
-        """What rounding does to those costs at most, relative to each: certificates are about rewards and γ."""
+        """The largest relative error of such a cost by rounding; certificates pay for it."""
         return DIFFERENCE + NORMALISING
 
     def __repr__(self) -> str:

@@ -1,63 +1,120 @@
-"""Anything that stands for a chain becomes a `MarkovChain`."""
+"""`as_chain` and `as_mdp`: the first reader that recognises the input makes a model of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike, fspath
 
-from scipy import sparse
-
-from bisimetric import environments
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
+from bisimetric.readers import arrays, files, models, names
+from bisimetric.readers.reader import Reader
+
+READERS: tuple[Reader, ...] = (
+    models.READER,
+    files.READER,
+    names.READER,
+    arrays.READER,
+)
 
 
 def as_chain(obj: object) -> MarkovChain:
-    """A chain from a chain, an array, a file (`.npz`, `.json`) or the name of a built-in environment."""
-    if isinstance(obj, MarkovChain):
-        return obj
-    if isinstance(obj, (str, PathLike)):
-        return _from_text(fspath(obj))
-    if sparse.issparse(obj) or isinstance(obj, (list, tuple)) or hasattr(obj, "__array__"):
-        return MarkovChain(obj)
-    if isinstance(obj, MDP):
-        raise InvalidChain("an MDP is no chain until a policy is chosen; mdp.under(policy) makes one")
-    raise InvalidChain(
-        f"cannot make a chain of a {type(obj).__name__}, expected a MarkovChain, a transition matrix, "
-        "a chain file or the name of a built-in environment"
-    )
+    """Make a chain of anything that stands for one.
+
+    Parameters
+    ----------
+    obj : object
+        A `MarkovChain`, which is returned as it is; a transition matrix, dense or sparse; the path of a chain file
+        (`.npz`, `.json`); or the name of a built-in environment.
+
+    Returns
+    -------
+    MarkovChain
+
+    Raises
+    ------
+    InvalidChain
+        The object stands for no chain, or for one with errors. An `MDP` is a chain only under a policy:
+        `mdp.under(policy)`.
+    InvalidOption
+        A text is neither a file name nor the name of an environment.
+    FileFormatError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> bm.as_chain([[0.5, 0.5], [0, 1]])
+    MarkovChain(2 states, 3 transitions)
+    >>> bm.as_chain("four-rooms:p1").n_states
+    40
+    """
+    model = _read(obj, "a chain", READERS)
+    if isinstance(model, MDP):
+        raise InvalidChain("an MDP is a chain only under a policy; mdp.under(policy) makes one")
+    return model
 
 
 def as_mdp(obj: object) -> MDP:
-    """A decision process from a decision process, or from a chain with rewards, whose one action is to go on."""
-    if isinstance(obj, MDP):
-        return obj
-    if isinstance(obj, MarkovChain):
-        if obj.reward is None:
-            raise InvalidChain("the chain has no reward; a decision process needs one, give it reward=")
-        mdp = MDP([obj.transitions], obj.reward[:, None], start=obj.start, names=obj.names)
-        object.__setattr__(mdp, "row_error", obj.row_error[:, None])  # its rows are those given to the chain
-        object.__setattr__(mdp, "merged", obj.merged)
-        return mdp
-    raise InvalidChain(
-        f"cannot make a decision process of a {type(obj).__name__}, expected an MDP or a MarkovChain with rewards; "
-        "MDP(transitions, rewards) makes one of arrays"
+    """Make a decision process of anything that stands for one.
+
+    Parameters
+    ----------
+    obj : object
+        An `MDP`, which is returned as it is; a `MarkovChain` with rewards, which becomes a process with one action; the
+        path of a file (`.npz`, `.json`) with one of them; or the name of a built-in environment.
+
+    Returns
+    -------
+    MDP
+
+    Raises
+    ------
+    InvalidChain
+        The object stands for no decision process; `MDP(transitions, rewards)` makes one of arrays.
+    InvalidOption
+        A text is neither a file name nor the name of an environment.
+    FileFormatError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> bm.as_mdp(bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1]))
+    MDP(2 states, 1 actions, 3 transitions)
+    """
+    model = _read(
+        obj,
+        "a decision process",
+        [reader for reader in READERS if reader.has_rewards],
+        remedy="; MDP(transitions, rewards) makes one of arrays",
     )
+    return _with_one_action(model) if isinstance(model, MarkovChain) else model
 
 
-def _from_text(text: str | bytes) -> MarkovChain:
-    from bisimetric.io import SUFFIXES, load
+def as_model(obj: object) -> MarkovChain | MDP:
+    """Make a chain or a decision process of anything that stands for one."""
+    return _read(obj, "a model", READERS)
 
-    if isinstance(text, bytes):
-        raise InvalidChain(f"{text!r} is bytes, expected text")
-    if text.lower().endswith(SUFFIXES):
-        loaded = load(text)
-        if not isinstance(loaded, MarkovChain):
-            raise InvalidChain(f"{text} holds a solution, expected a chain; solution.problem has its two chains")
-        return loaded
-    if environments.is_name(text):
-        return environments.by_name(text)
-    raise InvalidOption(
-        f"{text!r} is neither a chain file ({', '.join(SUFFIXES)}) nor a built-in environment; "
-        "`bisimetric environments` lists those"
-    )
+
+def _read(obj: object, what: str, readers: Sequence[Reader], remedy: str = "") -> MarkovChain | MDP:
+    """The model that the first fitting reader makes; errors say that `what` was asked for."""
+    given = fspath(obj) if isinstance(obj, PathLike) else obj
+    for reader in readers:
+        if reader.matches(given):
+            return reader.read(given)
+    *most, last = (reader.accepts for reader in readers)
+    expected = f"expected {', '.join(most)} or {last}{remedy}"
+    if isinstance(given, str):
+        raise InvalidOption(f"cannot make {what} of the text {given!r}, {expected}")
+    raise InvalidChain(f"cannot make {what} of a {type(given).__name__}, {expected}")
+
+
+def _with_one_action(chain: MarkovChain) -> MDP:
+    if chain.reward is None:
+        raise InvalidChain("the chain has no reward; a decision process needs one, give it reward=")
+    mdp = MDP([chain.transitions], chain.reward[:, None], start=chain.start, names=chain.names)
+    object.__setattr__(mdp, "row_error", chain.row_error[:, None])  # its rows are those given to the chain
+    object.__setattr__(mdp, "merged", chain.merged)
+    return mdp

@@ -198,6 +198,11 @@ def sweep(bellman: Bellman, value: Floats, before: TreeIterate | None = None, *,
         `sweep.residual` is T V - V at the pairs that are solved, `gap` the gap that follows.
     """
     trees = new_trees(bellman) if before is None else before.trees
-    found = bellman.improve(value, trees, cold=before is None, ignore=ignore)
+    return sweep_trees(bellman, value, trees, cold=before is None, ignore=ignore)
+
+
+def sweep_trees(bellman: Bellman, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> TreeIterate:
+    """The same with given trees; `cold` says that they hold nothing yet."""
+    found = bellman.improve(value, trees, cold=cold, ignore=ignore)
     below, above = bellman.bounds(found)
     return TreeIterate(value, TreeWitness(bellman, value, trees), above - below, found)

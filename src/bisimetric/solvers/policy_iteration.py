@@ -32,7 +32,8 @@ from bisimetric.errors import InvalidOption
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation, rough_value
-from bisimetric.solvers.base import FAILURES, FINEST_ACCURACY, PROGRESS, Solver, TreeIterate, sweep
+from bisimetric.operators.trees import new_trees
+from bisimetric.solvers.base import FAILURES, FINEST_ACCURACY, PROGRESS, Solver, TreeIterate, sweep, sweep_trees
 
 START_ACCURACY = 0.01  # of the independent coupling's value, relative to the largest cost
 IGNORED = 2e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
@@ -93,7 +94,9 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
             raise InvalidOption(f"accuracy is {self.accuracy!r}, expected a number in (0, 1); 0.01 works well")
 
     def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> PolicyIterate:
-        swept = sweep(bellman, rough_value(bellman, START_ACCURACY) if value is None else value)
+        trees = new_trees(bellman)  # first of all: it refuses what is too large
+        start = rough_value(bellman, START_ACCURACY) if value is None else value
+        swept = sweep_trees(bellman, start, trees, cold=True)
         evaluation = Evaluation(bellman)
         return PolicyIterate(swept.value, swept.witness, swept.gap, swept.sweep, evaluation, self.accuracy, tol)
 

@@ -4,30 +4,104 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from bisimetric._support.frozen import frozen
-from bisimetric._support.text import discount_text, printable
-from bisimetric.certificates.game import GameWitness, upper_blocks
+from bisimetric._support.text import discount_text
+from bisimetric.certificates.game import GameProof, upper_blocks
 from bisimetric.certificates.interval import Certificate
-from bisimetric.couplings.witness import IndependentWitness, Witness
-from bisimetric.errors import InvalidOption
+from bisimetric.couplings.witness import IndependentWitness, StoredWitness, Witness
 from bisimetric.kernels.layout import Cells
-from bisimetric.models.chain import state_index
-from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats
-from bisimetric.operators.action_rules import Ints
+from bisimetric.operators.action_rules import Ints, MovePairs
+from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.game import GameBellman
 from bisimetric.problems.game import Game
+from bisimetric.solving.action_coupling import ActionCoupling, ActionPotentials
 from bisimetric.solving.solution import Answer, Model, Status, Step
+
+if TYPE_CHECKING:
+    from bisimetric.views.explanation import Explanation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredBlock:
+    """Couplings and potentials of one block of a game, as read from a file."""
+
+    bellman: Bellman
+    value: Floats
+    stored: StoredWitness
+
+    @property
+    def cells_per_pair(self) -> int:
+        return self.stored.cells_per_pair
+
+    def cells(self, first: int, last: int) -> Cells:
+        return self.stored.cells(first, last)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredGameWitness:
+    """Couplings and potentials for every pair of moves, as read from a file."""
+
+    bellman: GameBellman
+    value: Floats  # [n, m], scaled
+    stored: tuple[StoredWitness, ...]  # one per block
+
+    @property
+    def cells_per_pair(self) -> int:
+        """The most cells that a pair of moves has."""
+        return max(witness.cells_per_pair for witness in self.stored)
+
+    def blocks(self) -> list[StoredBlock]:
+        """One witness per block."""
+        spread = self.bellman.rule.spread(self.value)
+        return [
+            StoredBlock(block, value, stored)
+            for block, value, stored in zip(self.bellman.blocks, spread, self.stored, strict=True)
+        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MDPSolution(Answer):
-    """Distances between all states of two decision processes, each inside a certified interval."""
+    """Distances between all states of two decision processes, each inside a certified interval; immutable.
+
+    `bisimulation_metric` returns it for decision processes.
+
+    Attributes
+    ----------
+    value, lower, upper : [n, m] arrays
+        The best estimates of the distances and certified bounds on them.
+    gap, relative_gap : float
+        max(upper - lower), and that divided by max(upper).
+    distance, interval : float, (float, float)
+        The distance between the starts of the two processes and certified bounds on it.
+    problem : Game
+        The two processes (`source`, `target`), the discount, and which actions meet (`actions`).
+    solver : str
+        The name of the solver.
+    status : Status
+        How the solve ended.
+    history : tuple of Step
+        One line per step of the solver.
+    tol : float or None
+        The relative gap that was aimed for.
+    certificate : Certificate
+        `value`, `lower` and `upper` as one object.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> stay, go = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
+    >>> mdp = bm.MDP([stay, go], [[0, 0], [1, 0]], start=0, actions=["stay", "go"])
+    >>> solution = bm.bisimulation_metric(mdp, mdp.with_start(1), discount=0.5)
+    >>> solution.interval[0] <= solution.distance <= solution.interval[1]
+    True
+    >>> [mdp.actions[a] for a in solution.decisive[0, 1]]
+    ['stay', 'stay']
+    """
 
     kind: ClassVar[str] = "mdp"
     problem: Game
@@ -35,8 +109,8 @@ class MDPSolution(Answer):
     status: Status
     history: tuple[Step, ...]
     certificate: Certificate
-    bellman: GameBellman
-    witness: GameWitness | None  # None where nothing had to be solved, or an interrupt came before the first sweep
+    _bellman: GameBellman
+    _witness: GameProof | None  # None where V = c, or where an interrupt came before the first sweep was finished
     tol: float | None = None
 
     def __post_init__(self) -> None:
@@ -44,28 +118,61 @@ class MDPSolution(Answer):
 
     @cached_property
     def decisive(self) -> Ints:
-        """[n, m, 2], the action of the source and the action of the target that make up the distance."""
-        blocks = [block.cost for block in self.bellman.blocks] if self.witness is None else upper_blocks(self.witness)
-        chosen = self.bellman.rule.decisive(blocks, self.bellman.rule.leaders(blocks))
+        """[n, m, 2], the action of the source and the action of the target whose cost makes up the distance."""
         actions = np.empty((self.value.size, 2), np.int64)
-        for k, (pairs, cells) in enumerate(chosen):
+        for k, (pairs, cells) in enumerate(self._decisive_cells):
             if self.problem.actions == "same":
                 actions[pairs] = self.problem.common[k]
             else:
-                mine, theirs = np.divmod(cells, self.bellman.blocks[k].shape[1])
+                mine, theirs = np.divmod(cells, self._bellman.blocks[k].shape[1])
                 actions[pairs, 0] = np.nonzero(self.problem.source.available)[1][mine]
                 actions[pairs, 1] = np.nonzero(self.problem.target.available)[1][theirs]
         return frozen(actions).reshape(*self.value.shape, 2)
 
     @property
     def coupling(self) -> ActionCoupling:
-        """coupling[s, t] is the joint law of the successors under the decisive actions, coupling[s, t, a, b] any."""
+        """The couplings that prove `upper`: [s, t] under the decisive actions, [s, t, a, b] under any."""
         return ActionCoupling(self)
 
     @property
     def potentials(self) -> ActionPotentials:
-        """The potentials that prove `lower`, at the decisive actions or at any: [s, t] or [s, t, a, b]."""
+        """The potentials that prove `lower`: [s, t] at the decisive actions, [s, t, a, b] at any."""
         return ActionPotentials(self)
+
+    def explain(self, k: int = 10, *, start: object = None) -> Explanation:
+        """List the pairs of states that contribute most to the distance, with their decisive actions.
+
+        Under the decisive actions and their couplings the two processes are chains that move together. A pair
+        contributes the discounted share of time spent there times the gap between the two rewards; the contributions of
+        all pairs add up to the distance.
+
+        Parameters
+        ----------
+        k : int
+            How many pairs to list.
+        start : pair of states, or [n, m] array, optional
+            Where the two processes begin, or the joint law of where they do; by default their starts.
+
+        Returns
+        -------
+        Explanation
+
+        Raises
+        ------
+        MissingStart
+            No `start` is given and a process has none.
+        SolverFailed
+            The occupancies cannot be computed accurately this close to discount 1.
+        """
+        from bisimetric.views.explanation import explain_game
+
+        return explain_game(self, k, start)
+
+    def save(self, path: object) -> None:
+        """Write the solution to a `.npz` or `.json` file; `bisimetric.load` reads it and proves its bounds again."""
+        from bisimetric.io.save_load import save
+
+        save(self, path)
 
     @property
     def models(self) -> tuple[Model, Model]:
@@ -75,98 +182,25 @@ class MDPSolution(Answer):
     def discounting(self) -> str:
         return f"{discount_text(self.problem.discount)} (normalised)"
 
-
-class _Transport(NamedTuple):
-    """One transport of a game: successors of both sides, and what the witness says about it."""
-
-    mine: Ints
-    theirs: Ints
-    cells: Cells
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ActionCoupling:
-    """coupling[s, t] and coupling[s, t, a, b]: joint laws of the successors, sparse [n, m] arrays.
-
-    Together, over all pairs of states and all actions that may meet, they prove `upper`.
-    """
-
-    solution: MDPSolution
-
-    def __getitem__(self, place: tuple[int | str, ...]) -> sparse.csr_array:
-        mine, theirs, cells = _transport_at(self.solution, place)
-        return sparse.csr_array(
-            (cells.weight, (mine[cells.left], theirs[cells.right])), shape=self.solution.problem.shape
+    @cached_property
+    def _decisive_cells(self) -> list[MovePairs]:
+        """The decisive pair of moves at every pair of states, block by block."""
+        rule = self._bellman.rule
+        blocks = (
+            [block.cost for block in self._bellman.blocks] if self._witness is None else upper_blocks(self._witness)
         )
+        return rule.decisive(blocks, rule.leaders(blocks))
 
-    def __repr__(self) -> str:
-        n, m = self.solution.problem.shape
-        return f"ActionCoupling({n} x {m} state pairs; coupling[s, t] or coupling[s, t, a, b])"
+    @property
+    def _decisive_cost(self) -> Floats:
+        """[n, m], the cost of the decisive moves, with the factor 1 - γ."""
+        cost = np.empty(self.value.size)
+        for block, (pairs, cells) in zip(self._bellman.blocks, self._decisive_cells, strict=True):
+            cost[pairs] = block.cost.ravel()[cells]
+        return cost.reshape(self.value.shape)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ActionPotentials:
-    """potentials[s, t] and potentials[s, t, a, b] = (f, g) on the successors, with f + g ≤ L there.
-
-    L is a lower bound of the distances, and at every pair of states the game with c + γ(<f, P> + <g, P'>) for every
-    pair of actions is at least L: that proves it.
-    """
-
-    solution: MDPSolution
-
-    def __getitem__(self, place: tuple[int | str, ...]) -> tuple[Floats, Floats]:
-        solution = self.solution
-        mine, theirs, cells = _transport_at(solution, place)
-        if solution.witness is None:
-            return np.zeros(len(mine)), np.zeros(len(theirs))
-        floor = solution.witness.value[np.ix_(mine, theirs)] - solution.certificate.shortfall
-        scale = solution.bellman.scale
-        return (floor - cells.potential).min(axis=1) / scale, cells.potential / scale
-
-    def __repr__(self) -> str:
-        n, m = self.solution.problem.shape
-        return f"ActionPotentials({n} x {m} state pairs; potentials[s, t] or potentials[s, t, a, b])"
-
-
-def _transport_at(solution: MDPSolution, place: object) -> _Transport:
-    """The transport at two states, under their decisive actions or under two given ones."""
-    if not isinstance(place, tuple) or len(place) not in (2, 4):
-        raise InvalidOption(f"{place!r} is neither (state, state) nor (state, state, action, action)")
-    game = solution.problem
-    s, t = (state_index(state, mdp.n_states, mdp.names) for state, mdp in zip(place, _sides(game), strict=False))
-    if len(place) == 2:
-        a, b = (int(action) for action in solution.decisive[s, t])
-    else:
-        a, b = (mdp.action_index(action) for action, mdp in zip(place[2:], _sides(game), strict=True))
-    for role, mdp, state, action in (("source", game.source, s, a), ("target", game.target, t, b)):
-        if not mdp.available[state, action]:
-            raise InvalidOption(
-                f"action {printable(mdp.action_name(action))} is not available in state {state} of the {role}"
-            )
-    block, cell = _cell(game, s, t, a, b)
-    witness: Witness = IndependentWitness(solution.bellman.blocks[block])
-    if solution.witness is not None:
-        witness = solution.witness.blocks()[block]
-    return _Transport(_successors(game.source, s, a), _successors(game.target, t, b), witness.cells(cell, cell + 1))
-
-
-def _sides(game: Game) -> tuple[MDP, MDP]:
-    return game.source, game.target
-
-
-def _cell(game: Game, s: int, t: int, a: int, b: int) -> tuple[int, int]:
-    """The block of a pair of moves and its flat place in there."""
-    if game.actions == "same":
-        if (a, b) not in game.common:
-            names = game.source.action_name(a), game.target.action_name(b)
-            raise InvalidOption(f"actions {names} do not meet, expected the same action twice")
-        return game.common.index((a, b)), s * game.target.n_states + t
-    mine = int(game.source.available[:s].sum() + game.source.available[s, :a].sum())
-    theirs = int(game.target.available[:t].sum() + game.target.available[t, :b].sum())
-    return 0, mine * int(game.target.available.sum()) + theirs
-
-
-def _successors(mdp: MDP, state: int, action: int) -> Ints:
-    rows = mdp.transitions[action]
-    successors: Ints = rows.indices[rows.indptr[state] : rows.indptr[state + 1]].astype(np.int64)
-    return successors
+    def _blocks(self) -> list[Witness]:
+        """The couplings and potentials of every block."""
+        if self._witness is None:
+            return [IndependentWitness(block) for block in self._bellman.blocks]
+        return list(self._witness.blocks())

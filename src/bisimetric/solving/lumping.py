@@ -59,9 +59,9 @@ class Lumping:
         """The full problem's solution from that of the small one."""
         old = solution.certificate
         value, lower, upper, checked_value = map(
-            self._spread, (old.value, old.lower, old.upper, solution.checked_value)
+            self._spread, (old.value, old.lower, old.upper, solution._checked_value)
         )
-        witness = LiftedWitness.of(solution.witness, solution.checked_value, self.full, self.source, self.target)
+        witness = LiftedWitness.of(solution._witness, solution._checked_value, self.full, self.source, self.target)
         if provable(self.small) is not None:  # states may have exact rows where their class has not
             candidate = zero_candidates(self.full.cost, upper, float((upper - lower).max()))
             inside = provable(self.full)
@@ -71,7 +71,7 @@ class Lumping:
             value[zero] = lower[zero] = upper[zero] = 0.0
         certificate = replace(old, value=value, lower=lower, upper=upper)
         return replace(
-            solution, problem=self.full, certificate=certificate, witness=witness, checked_value=checked_value
+            solution, problem=self.full, certificate=certificate, _witness=witness, _checked_value=checked_value
         )
 
     def _spread(self, array: Floats) -> Floats:

@@ -264,24 +264,24 @@ class Solution(Answer):
     status: Status
     history: tuple[Step, ...]
     certificate: Certificate
-    witness: Witness
-    checked_value: Floats  # [n, m], the value that was checked, times `scale`
-    scale: float
+    _witness: Witness
+    _checked_value: Floats  # [n, m], the value that was checked, times `_scale`
+    _scale: float
     tol: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "certificate", self.certificate.published(self.problem.unsolved))
-        object.__setattr__(self, "checked_value", read_only(self.checked_value))
+        object.__setattr__(self, "_checked_value", read_only(self._checked_value))
 
     @property
     def coupling(self) -> Coupling:
         """The coupling whose value is `upper`'s proof: coupling[x, y] is the joint law of the successors."""
-        return Coupling(self.problem, self.witness, self._start_law)
+        return Coupling(self.problem, self._witness, self._start_law)
 
     @property
     def potentials(self) -> Potentials:
         """The potentials that prove `lower`."""
-        return Potentials(self.problem, self.witness, self.checked_value, self.certificate.shortfall, self.scale)
+        return Potentials(self.problem, self._witness, self._checked_value, self.certificate.shortfall, self._scale)
 
     def explain(self, k: int = 10, *, start: object = None) -> Explanation:
         """The pairs of states that contribute most to the distance.
@@ -310,7 +310,7 @@ class Solution(Answer):
         path : str or path
             Ends in `.npz` or `.json`.
         """
-        from bisimetric.io import save
+        from bisimetric.io.save_load import save
 
         save(self, path)
 

@@ -17,18 +17,22 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from bisimetric._support.options import whole
 from bisimetric._support.text import printable
 from bisimetric.couplings.occupancy import occupancy_error
 from bisimetric.errors import SolverFailed
+from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats
 
 if TYPE_CHECKING:
-    from bisimetric.solving.solution import Model, Solution
+    from bisimetric.solving.game_solution import MDPSolution
+    from bisimetric.solving.solution import Answer, Model, Solution
 
 SMALLEST = 5e-324  # the smallest positive float: amounts that underflow lose up to this much
 HEAD = ("source", "target", "occupancy", "cost", "amount", "share")
+ACTION_HEAD = ("source action", "target action")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class Part:
         occupancy · cost if the problem is normalised, occupancy · cost / (1-γ) otherwise.
     share : float
         amount / distance, from 0 to 1.
+    actions : (str, str) or None
+        The names of the decisive actions of the two states, between decision processes.
     """
 
     source: str
@@ -55,6 +61,7 @@ class Part:
     cost: float
     amount: float
     share: float
+    actions: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +103,17 @@ class Explanation:
         """How an amount follows from the occupancy and the cost of its pair."""
         return "amount = occupancy · cost" + ("" if self.normalised else " / (1-γ)")
 
-    def rows(self) -> list[tuple[str, str, str, str, str, str]]:
+    def head(self) -> tuple[str, ...]:
+        """The names of the table's columns."""
+        return HEAD if all(p.actions is None for p in self.parts) else (*HEAD[:2], *ACTION_HEAD, *HEAD[2:])
+
+    def rows(self) -> list[tuple[str, ...]]:
         """The cells of the table as text, one row per part; control characters in names are escaped."""
         return [
             (
                 printable(p.source),
                 printable(p.target),
+                *map(printable, p.actions or ()),
                 f"{p.occupancy:.4g}",
                 f"{p.cost:.4g}",
                 f"{p.amount:.6g}",
@@ -118,13 +130,13 @@ class Explanation:
         return f"{others} other pair{'s' if others > 1 else ''}: {self.rest:.6g}"
 
     def __repr__(self) -> str:
-        table = [HEAD, *self.rows()]
-        widths = [max(len(row[k]) for row in table) for k in range(len(HEAD))]
+        table = [self.head(), *self.rows()]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in table]
         return "\n".join([*lines, f"{self.remainder()}; together {self.distance:.10g}; {self.formula}"])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in HEAD)
+        head = "".join(f"<th>{name}</th>" for name in self.head())
         body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in self.rows())
         foot = f"{self.remainder()}; together {self.distance:.10g}; {self.formula}"
         return f"<table><tr>{head}</tr>{body}</table><p>{escape(foot)}</p>"
@@ -138,6 +150,7 @@ class Visits(NamedTuple):
     cost: Floats  # [n, m], times 1-γ in a normalised problem
     discount: float
     normalised: bool
+    actions: npt.NDArray[np.int64] | None = None  # [n, m, 2], decisive ones between decision processes
 
     @property
     def amounts(self) -> Floats:
@@ -148,14 +161,27 @@ class Visits(NamedTuple):
 
 def explain(solution: Solution, k: int, start: object) -> Explanation:
     """The k pairs that contribute most to the distance from the starts, or from the pair `start`."""
-    problem, coupling = solution.problem, solution.coupling
     whole(k, "k", at_least=0)
+    problem, coupling = solution.problem, solution.coupling
     occupancy = coupling.occupancy(start)
     visits = Visits(solution.models, occupancy, problem.cost, problem.discount, problem.normalised)
-    law = coupling.law(start)
+    return _of_answer(solution, visits, coupling.law(start), k, from_starts=start is None)
+
+
+def explain_game(solution: MDPSolution, k: int, start: object) -> Explanation:
+    """The same between decision processes, under the decisive actions and their couplings."""
+    whole(k, "k", at_least=0)
+    coupling = solution.coupling
+    cost, discount = solution._decisive_cost, solution.problem.discount
+    visits = Visits(solution.models, coupling.occupancy(start), cost, discount, True, solution.decisive)
+    return _of_answer(solution, visits, coupling.law(start), k, from_starts=start is None)
+
+
+def _of_answer(solution: Answer, visits: Visits, law: Floats, k: int, *, from_starts: bool) -> Explanation:
+    """The k largest parts of the distance from a joint law, which must be inside its certified interval."""
     low, high = (float((law * bound).sum(where=law > 0)) for bound in (solution.lower, solution.upper))
     distance = checked_total(visits, (low, high))
-    if start is None:  # `law` couples the starts best for the values, so its bounds are wider than the interval
+    if from_starts:  # `law` couples the starts best for the values, so its bounds are wider than the interval
         low, high = solution.interval
     return explained(visits, min(max(distance, low), high), k)
 
@@ -190,11 +216,22 @@ def explained(visits: Visits, distance: float, k: int) -> Explanation:
             _divided(float(visits.cost[x, y]), factor),
             float(amounts[x, y]),
             float(amounts[x, y]) / distance if distance else 0.0,
+            _actions(visits, int(x), int(y)),
         )
         for x, y in zip(*np.unravel_index(top, amounts.shape), strict=True)
     )
     rest = float(np.delete(flat, top).sum())
     return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), visits.normalised)
+
+
+def _actions(visits: Visits, x: int, y: int) -> tuple[str, str] | None:
+    if visits.actions is None:
+        return None
+    source, target = visits.models
+    assert isinstance(source, MDP)
+    assert isinstance(target, MDP)
+    a, b = visits.actions[x, y]
+    return source.action_name(int(a)), target.action_name(int(b))
 
 
 def _name(model: Model, state: int) -> str:

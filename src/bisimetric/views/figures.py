@@ -18,7 +18,7 @@ import numpy as np
 from bisimetric._support.options import check_kind
 from bisimetric._support.text import LONGEST_NAME, escaped, printable
 from bisimetric.errors import MissingExtra
-from bisimetric.io._files import checked_path, write_file
+from bisimetric.io.files import checked_path, write_file
 from bisimetric.models.rows import Floats
 
 if TYPE_CHECKING:

@@ -1,9 +1,15 @@
-"""Reading the fields of a document, where everything may be of the wrong kind."""
+"""A document: nested objects whose leaves are JSON values or arrays.
+
+Writers get an array as a `Stream`, which knows its type and shape and hands out blocks, so that no array is held twice.
+Readers look at an object through `Fields`, which checks the kind and shape of every field: in a file anything may be
+wrong.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +17,9 @@ import numpy.typing as npt
 from bisimetric.errors import FileFormatError
 from bisimetric.models.rows import Floats
 
+Document = dict[str, Any]  # leaves: JSON values, and Streams (to be written) or arrays (that were read)
+
+ENTRIES_AT_ONCE = 2**18  # of an array that is turned into text or compressed
 KINDS = {
     dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a whole number",
     float: "a number", type(None): "null", np.ndarray: "an array",
@@ -19,6 +28,46 @@ TYPE_NAMES = {"f": "numbers", "i": "whole numbers", "b": "true and false"}
 LIST_TYPES: dict[str, set[type]] = {"f": {int, float}, "i": {int}, "b": {bool}}
 DTYPES: dict[str, type] = {"f": np.float64, "i": np.int64, "b": np.bool_}
 Shape = tuple[int | None, ...]  # None: any length
+
+
+class Stream(NamedTuple):
+    """An array to be written, in blocks along its first axis."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    blocks: Callable[[], Iterator[npt.NDArray[Any]]]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole array."""
+        return int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
+
+
+def stream(array: npt.NDArray[Any], dtype: str) -> Stream:
+    """An array at hand, as `dtype`."""
+    rows = max(1, ENTRIES_AT_ONCE // int(np.prod(array.shape[1:])))
+    kind = np.dtype(dtype)
+
+    def blocks() -> Iterator[npt.NDArray[Any]]:
+        for first in range(0, len(array), rows):
+            yield array[first : first + rows].astype(kind, copy=False)
+
+    return Stream(kind, array.shape, blocks)
+
+
+def without_arrays(document: Document, prefix: str = "") -> tuple[Document, dict[str, Stream]]:
+    """The document's objects and JSON values, and its arrays by their place (`problem.cost`)."""
+    rest: Document = {}
+    arrays: dict[str, Stream] = {}
+    for key, node in document.items():
+        if isinstance(node, Stream):
+            arrays[prefix + key] = node
+        elif isinstance(node, dict):
+            rest[key], inside = without_arrays(node, f"{prefix}{key}.")
+            arrays |= inside
+        else:
+            rest[key] = node
+    return rest, arrays
 
 
 class Fields:

@@ -23,9 +23,9 @@ from numpy.lib import format as npy
 
 from bisimetric._support import memory
 from bisimetric.errors import FileFormatError
-from bisimetric.io import _json
-from bisimetric.io._document import Document, Stream, without_arrays
-from bisimetric.io._files import SIZE_LIMIT
+from bisimetric.io import json_text
+from bisimetric.io.document import Document, Stream, without_arrays
+from bisimetric.io.files import SIZE_LIMIT
 
 META = "meta.json"
 COMPRESSION = 1  # of 9: the last digits of floats do not compress, the rest does at once
@@ -55,7 +55,7 @@ def write(file: IO[bytes], document: Document) -> None:
     """Write the document as a zip archive."""
     rest, arrays = without_arrays(document)
     meta = io.BytesIO()
-    _json.write(meta, rest)
+    json_text.write(meta, rest)
     size = meta.tell() + sum(HEADER_LENGTH + array.nbytes for array in arrays.values())
     if size > SIZE_LIMIT:
         raise FileFormatError(
@@ -96,7 +96,7 @@ def read(file: IO[bytes], size: int, array_names: Collection[str]) -> Document:
         needed = sum(info.file_size for info in members.values())
         memory.require(needed, "reading it", "use a machine with more memory")
         info = members.pop(META)
-        meta = _json.parsed(b"".join(_chunks(archive, info)))
+        meta = json_text.parsed(b"".join(_chunks(archive, info)))
         if not isinstance(meta, dict):
             raise FileFormatError(f"{META} is not an object, expected format, version and fields")
         arrays = [_checked_array(archive, info) for info in members.values()]
@@ -136,7 +136,7 @@ def _checked_members(archive: zipfile.ZipFile, size: int, expected: Collection[s
     for info in archive.infolist():
         name = info.orig_filename
         if name not in expected:
-            raise FileFormatError(f"has a member {name!r}, which no chain and no solution has")
+            raise FileFormatError(f"has a member {name!r}, which no model and no solution has")
         if name in members:
             raise FileFormatError(f"has two members {name!r}, expected one")
         if info.flag_bits & 1:

@@ -12,8 +12,8 @@ from typing import IO, Any, NoReturn
 
 from bisimetric._support import memory
 from bisimetric.errors import FileFormatError
-from bisimetric.io._document import Document, Stream
-from bisimetric.io._files import SIZE_LIMIT
+from bisimetric.io.document import Document, Stream
+from bisimetric.io.files import SIZE_LIMIT
 
 # What parsing makes of a text, at most: bytes per character and per mark. A float in a list takes 32, an empty list 72.
 BYTES_PER_CHARACTER = 5

@@ -1,0 +1,155 @@
+"""Solutions of chains as documents, and their certificates proved again.
+
+The bounds in a file are claims. Its couplings and potentials go to the checker, as those of every solver do. Claims
+that are tighter than what the checker finds are refused; where they differ by rounding only, the wider bounds are kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._support.frozen import frozen
+from bisimetric.certificates.check import check, immediate, is_immediate
+from bisimetric.certificates.interval import Certificate
+from bisimetric.couplings.witness import StoredWitness, Witness
+from bisimetric.errors import FileFormatError, InvalidProblem, InvalidWitness
+from bisimetric.io.document import Document, Fields, stream
+from bisimetric.io.models import CHAIN_ARRAYS, CHAIN_KEYS, chain_document, chain_from
+from bisimetric.io.records import (
+    RECHECK_SLACK,
+    RECORD_ARRAYS,
+    RECORD_KEYS,
+    SLACK_PER_CELL,
+    record_document,
+    record_from,
+    supported,
+)
+from bisimetric.io.witnesses import WITNESS_ARRAYS, WITNESS_KEYS, Block, witness_document, witnesses_from
+from bisimetric.models.rows import Floats
+from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.reachable import reached
+from bisimetric.problems.discounted import Problem
+from bisimetric.solving.solution import Solution
+
+PROBLEM_KEYS = ("source", "target", "cost", "cost_error", "discount", "normalised", "stop", "unsolved")
+SOLUTION_KEYS = ("problem", "priced", "scale", "witness", *RECORD_KEYS)
+SOLUTION_ARRAYS = (
+    *(f"problem.{side}.{name}" for side in ("source", "target") for name in CHAIN_ARRAYS),
+    "problem.cost", "problem.stop", "problem.unsolved", "priced", *RECORD_ARRAYS, *WITNESS_ARRAYS,
+)  # fmt: skip
+LARGEST_COST_ERROR = 1e-6  # relative; rounding does much less
+
+
+def solution_document(solution: Solution) -> Document:
+    """The solution's fields."""
+    problem = solution.problem
+    question: Document = {
+        "source": chain_document(problem.source),
+        "target": chain_document(problem.target),
+        "cost": stream(problem.cost, "<f8"),
+        "cost_error": problem.cost_error,
+        "discount": problem.discount,
+        "normalised": problem.normalised,
+    }
+    if problem.stop is not None:
+        question["stop"] = stream(problem.stop, "|b1")
+    if problem.unsolved is not None:
+        question["unsolved"] = stream(problem.unsolved, "|b1")
+    return {
+        "problem": question,
+        **record_document(solution, solution.solver, problem.unsolved),
+        "priced": stream(solution._checked_value, "<f8"),
+        "scale": float(solution._scale),
+        "witness": witness_document([(_block(problem), solution._witness)]),
+    }
+
+
+def solution_from(fields: Fields) -> Solution:
+    """The solution that the fields describe, with its certificate proved again."""
+    problem = _problem(fields.inside("problem", PROBLEM_KEYS))
+    record = record_from(fields, problem.shape)
+    checked_value = fields.floats("priced", *problem.shape)
+    scale = fields.number("scale")
+    witness = _witness(fields.inside("witness", WITNESS_KEYS), problem)
+    return Solution(
+        problem,
+        record.solver,
+        record.status,
+        record.history,
+        _proved_again(problem, record.claimed, checked_value, scale, witness),
+        witness,
+        checked_value,
+        scale,
+        record.tol,
+    )
+
+
+def _proved_again(
+    problem: Problem, claimed: Certificate, checked_value: Floats, scale: float, witness: Witness
+) -> Certificate:
+    bellman = Bellman.of(problem)
+    at_once = is_immediate(problem)
+    expected = 1.0 if at_once else bellman.scale
+    if scale != expected:
+        raise FileFormatError(f"scale is {scale!r}, expected {expected!r} for this problem")
+    try:
+        with np.errstate(all="ignore"):  # absurd numbers overflow, and prove nothing
+            proved = check(problem, bellman, bellman.scaled_cost() if at_once else checked_value, witness).around()
+    except InvalidWitness as error:
+        raise FileFormatError(f"the stored couplings are not valid: {error}") from None
+    if at_once:
+        proved = immediate(problem)
+        if not np.array_equal(checked_value, problem.cost):
+            raise FileFormatError("priced is not the cost, which is the whole distance in this problem")
+    slack = 0.0 if at_once else RECHECK_SLACK + SLACK_PER_CELL * witness.cells_per_pair
+    return supported(claimed, proved, slack, problem.discount)
+
+
+def _problem(fields: Fields) -> Problem:
+    source, target = (chain_from(fields.inside(side, CHAIN_KEYS)) for side in ("source", "target"))
+    shape = (source.n_states, target.n_states)
+    try:
+        problem = Problem(
+            source,
+            target,
+            discount=fields.number("discount"),
+            cost=fields.floats("cost", *shape),
+            stop=fields.mask("stop", *shape) if fields.has("stop") else None,
+        )
+    except InvalidProblem as error:
+        raise FileFormatError(f"problem: {error}") from None
+    object.__setattr__(problem, "normalised", fields.of_kind("normalised", bool))  # the cost has the factor already
+    if fields.has("unsolved"):
+        object.__setattr__(problem, "unsolved", _unsolved(fields, problem))
+    off = fields.number("cost_error") if fields.has("cost_error") else 0.0
+    if not 0.0 <= off <= LARGEST_COST_ERROR:
+        raise FileFormatError(
+            f"{fields.name('cost_error')} is {off:g}, expected a number from 0 to {LARGEST_COST_ERROR:g}"
+        )
+    object.__setattr__(problem, "cost_error", off)
+    return problem
+
+
+def _unsolved(fields: Fields, problem: Problem) -> npt.NDArray[np.bool_]:
+    """Pairs that nothing solved depends on: free stops to which the starts do not lead."""
+    mask = fields.mask("unsolved", *problem.shape)
+    starts = problem.source.start is not None and problem.target.start is not None
+    stop = np.zeros(problem.shape, np.bool_) if problem.stop is None else problem.stop.copy()
+    if not starts or (mask & ~stop).any() or problem.cost[mask].any() or (mask & reached(problem, stop)).any():
+        raise FileFormatError(
+            f"{fields.name('unsolved')} marks a pair that has a cost, does not stop or can be reached from the starts"
+        )
+    return frozen(mask)
+
+
+def _block(problem: Problem) -> Block:
+    sizes_x, sizes_y = (np.diff(chain.transitions.indptr) for chain in (problem.source, problem.target))
+    return Block(sizes_x, sizes_y)
+
+
+def _witness(fields: Fields, problem: Problem) -> StoredWitness:
+    witness = witnesses_from(fields, [_block(problem)])[0]
+    if problem.stop is not None and np.diff(witness.all_cells.indptr)[problem.stop.ravel()].any():
+        raise FileFormatError(f"{fields.place} couples the successors of a pair at which the game stops")
+    return witness

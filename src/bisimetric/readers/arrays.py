@@ -1,0 +1,15 @@
+"""Transition matrices: nested lists, sparse matrices, and whatever numpy reads."""
+
+from __future__ import annotations
+
+from scipy import sparse
+
+from bisimetric.models.chain import MarkovChain
+from bisimetric.readers.reader import Reader
+
+
+def _is_matrix(obj: object) -> bool:
+    return sparse.issparse(obj) or isinstance(obj, (list, tuple)) or hasattr(obj, "__array__")
+
+
+READER = Reader("a transition matrix", _is_matrix, MarkovChain, has_rewards=False)

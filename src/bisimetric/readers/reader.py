@@ -1,0 +1,29 @@
+"""What a reader is: how it recognises its input, and how it makes a model of it.
+
+A new kind of input is one file in this folder with a `READER`, and one line in the table of `convert`. The package that
+the input belongs to is not imported to recognise it: `is_from` looks at the names of the modules that define its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.mdp import MDP
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A kind of input; paths arrive as text."""
+
+    accepts: str  # what errors call it
+    matches: Callable[[Any], bool]
+    read: Callable[[Any], MarkovChain | MDP]
+    has_rewards: bool = True  # without them, as in a bare matrix, no decision process comes of it
+
+
+def is_from(obj: object, package: str) -> bool:
+    """Whether the type of `obj`, or a type that it inherits from, is defined in this package."""
+    return any(kind.__module__.partition(".")[0] == package for kind in type(obj).__mro__)
