@@ -15,8 +15,7 @@ from queue import Empty, SimpleQueue
 from bisimetric._support.cores import core_count
 from bisimetric._support.threads import POLL_SECONDS
 from bisimetric.errors import InvalidOption, PairFailed
-from bisimetric.many.outcome import Outcome, Pair, naming, solved
-from bisimetric.many.question import Question
+from bisimetric.many.question import Outcome, Pair, Question, naming, solve_pair
 from bisimetric.many.worker import Worker, portable, without_ctrl_c
 
 SHORT_SECONDS = 0.05  # a pair for which waiting for the next one takes a notable part of the time
@@ -49,7 +48,7 @@ def worker_count(n_jobs: int, pairs: int) -> int:
 
 def _by_this_process(question: Question, pairs: Sequence[Pair]) -> Generator[Outcome, None, None]:
     for number, pair in enumerate(pairs):
-        yield solved(question, number, pair)
+        yield solve_pair(question, number, pair)
 
 
 def _by_workers(question: Question, pairs: Sequence[Pair], workers: int) -> Generator[Outcome, None, None]:
@@ -65,7 +64,7 @@ def _by_workers(question: Question, pairs: Sequence[Pair], workers: int) -> Gene
                 return
             if not question.cost_is_known:
                 with naming(pair.i, pair.j):
-                    pair = pair._replace(problem=pair.asked(question))
+                    pair = pair._replace(problem=pair.posed(question))
             worker.send(number, pair)
 
     try:

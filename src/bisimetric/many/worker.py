@@ -23,8 +23,7 @@ from typing import IO, Any
 
 from bisimetric._support.cores import THREADS_VARIABLE
 from bisimetric.errors import InvalidOption, PairFailed, ToleranceNotReached
-from bisimetric.many.outcome import Outcome, Pair, naming, solved
-from bisimetric.many.question import Question
+from bisimetric.many.question import Outcome, Pair, Question, naming, solve_pair
 from bisimetric.models.chain import MarkovChain
 
 WATCH_SECONDS = 0.5  # between two looks for the parent
@@ -175,7 +174,7 @@ def _answer(question: bytes, number: int, i: int, j: int, pair: bytes) -> bytes:
     """The pickled outcome of one pair."""
     try:
         with naming(i, j):
-            found = solved(pickle.loads(question), number, pickle.loads(pair))
+            found = solve_pair(pickle.loads(question), number, pickle.loads(pair))
     except PairFailed as error:  # it cannot be read here
         found = Outcome(number, 0.0, None, error)
     try:
