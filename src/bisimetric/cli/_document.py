@@ -8,6 +8,7 @@ from typing import Any
 
 from bisimetric.cli._outcome import Outcome, has_starts
 from bisimetric.solving.solution import Step
+from bisimetric.views.explanation import Part
 
 
 def as_document(outcome: Outcome) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "history": [_line(step) for step in solution.history],
         "seconds": {"cpu": outcome.expense.cpu, "wall": outcome.expense.wall},
         "memory_bytes": outcome.expense.memory,
-        "explain": None if explanation is None else [asdict(part) for part in explanation.parts],
+        "explain": None if explanation is None else [_part(part) for part in explanation.parts],
         "explain_rest": None if explanation is None else explanation.rest,
         "summary": None if outcome.summary is None else asdict(outcome.summary),
         "limit": None if outcome.verdict is None else {"fail_above": outcome.limit, "verdict": outcome.verdict.value},
@@ -60,3 +61,8 @@ def finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def _part(part: Part) -> dict[str, Any]:
+    """The fields of a part; chains have no actions."""
+    return {key: value for key, value in asdict(part).items() if value is not None}

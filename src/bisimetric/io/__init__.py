@@ -46,8 +46,8 @@ A solution of decision processes is the same, except for
     problem         {"source": process, "target": process, "discount", "actions": "same" or "matched"}
     witness         the same for all pairs of moves, one block after the other: with the same actions a block of n·m
                     pairs for every action, in the source's order; with matched ones a single block of all available
-                    moves, state by state. `priced`, `scale` and `witness` are missing where V = c, or where no sweep was
-                    finished
+                    moves, state by state. `priced`, `scale` and `witness` are missing where V = c, or where no sweep
+                    was finished
 
 Sizes are checked before anything is allocated, nothing is ever unpickled, and the bounds of a solution are proved again
 from its couplings and potentials; `solver`, `status` and `history` are a record of the run and taken as written. A new
