@@ -72,8 +72,8 @@ def _refrozen(value: Any) -> Any:
 class SparseField(Generic[Held]):
     """A field of an `Immutable` that holds a sparse array, or a tuple of them, and returns a shallow copy every time.
 
-    Assigning to an entry that is not stored gives a sparse array new parts, even if the old ones are read-only. Only the
-    copy gets them: the field stays as it was.
+    Assigning to an entry that is not stored gives a sparse array new parts, even if the old ones are read-only. Only
+    the copy gets them: the field stays as it was.
     """
 
     def __set_name__(self, owner: type[Any], name: str) -> None:

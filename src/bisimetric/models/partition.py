@@ -38,7 +38,7 @@ class Moves(NamedTuple):
 def refined(moves: Moves, initial: Classes, tol: float, most: int | None = None) -> Classes | None:
     """The coarsest partition that refines `initial` and in which the states of a class move alike.
 
-    For any two classes C and D, the sorted probabilities with which the states of C move into D have no gap above `tol`.
+    For any two classes C and D, the sorted probabilities with which states of C move into D have no gap above `tol`.
     States whose rows are within tol/2 of rows that make them bisimilar are never separated. None if there are more than
     `most` classes.
     """
