@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from bisimetric.couplings.coupling import Potentials as Potentials
     from bisimetric.io.save_load import load as load
     from bisimetric.io.save_load import save as save
-    from bisimetric.many.distances import Distances as Distances
     from bisimetric.many.pairwise import PairDone as PairDone
     from bisimetric.many.pairwise import pairwise as pairwise
+    from bisimetric.many.table import Distances as Distances
     from bisimetric.models.chain import MarkovChain as MarkovChain
     from bisimetric.models.mdp import MDP as MDP
     from bisimetric.problems.discounted import Problem as Problem
@@ -87,7 +87,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "load",
         "save",
     ),
-    "many.distances": ("Distances",),
+    "many.table": ("Distances",),
     "many.pairwise": (
         "PairDone",
         "pairwise",

@@ -1,9 +1,16 @@
 """Ground costs between the states of two chains.
 
-A cost object is called with the two chains and returns the [n, m] array of costs. Arrays serve as well; these
-objects exist because they can be named, on the command line and in a table of results, and because they know by how
-much rounding has moved their entries, for which certificates pay: those are about the chains' rewards and features. An
-array, or what somebody's function returns, is taken as it is.
+A cost is a function of two chains that returns the [n, m] array of costs between their states. `Problem`, `distance`
+and `pairwise` take one, or an array. The costs here also have a name, for the command line and tables of results, and
+know how far rounding moves their entries: certificates pay for that, so that they are about the chains' rewards and
+features. An array, or what another function returns, is taken exactly.
+
+>>> import bisimetric as bm
+>>> chain = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 3], labels=["safe", "failed"])
+>>> bm.cost.reward_gap(chain, chain).tolist()
+[[0.0, 3.0], [3.0, 0.0]]
+>>> bm.cost.label_mismatch(chain, chain).tolist()
+[[0.0, 1.0], [1.0, 0.0]]
 """
 
 from __future__ import annotations
@@ -20,8 +27,8 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
 __all__ = ["Cost", "features", "label_mismatch", "reward_gap"]
 
-DIGITS = 53  # of a number, binary
-LEAST = 5e-324  # positive number
+DIGITS = 53  # binary digits of a float64
+LEAST = 5e-324  # the smallest positive float64
 NORMALISING = 4 * UNIT_ROUNDOFF  # error of (1-γ)·c: two roundings, and room
 DIFFERENCE = 2 * UNIT_ROUNDOFF  # error of |r - r'|: one rounding, and room
 SQUARES_BETWEEN = 1e-140, 1e140  # euclidean distances whose squares neither vanish nor overflow
@@ -29,18 +36,30 @@ ROUNDED_RELATIVELY = ("euclidean", "cityblock", "chebyshev")  # metrics without 
 
 
 class Cost(Protocol):
-    """Anything that turns two chains into an [n, m] array of costs."""
+    """The type of a cost: a function of two chains with n and m states that returns an [n, m] array.
+
+    Its entries are finite and not negative; entry [x, y] is the cost of state x of `source` against y of `target`.
+    """
 
     def __call__(self, source: MarkovChain, target: MarkovChain) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A cost that is a function of the two chains."""
+    """A cost with a name and a bound on its rounding: call it with two chains.
+
+    Attributes
+    ----------
+    name : str
+    function : function of two chains
+        Returns the costs, [n, m].
+    error : function of two chains
+        Returns a bound on the relative error of every cost.
+    """
 
     name: str
     function: Callable[[MarkovChain, MarkovChain], Floats]
-    error: Callable[[MarkovChain, MarkovChain], float]  # relative, of every entry; at most
+    error: Callable[[MarkovChain, MarkovChain], float]
 
     def __call__(self, source: MarkovChain, target: MarkovChain) -> Floats:
         return self.function(source, target)
@@ -76,7 +95,7 @@ def _label_mismatch(source: MarkovChain, target: MarkovChain) -> Floats:
 
 
 def _reward_gap_error(source: MarkovChain, target: MarkovChain) -> float:
-    """None if all rewards are multiples of one unit that leaves room for their differences, as whole numbers do."""
+    """Zero if all differences are exact: rewards are multiples of one unit, as whole numbers are, and not too large."""
     rewards = np.concatenate([chain.reward for chain in (source, target) if chain.reward is not None])
     digits, exponent = np.frexp(rewards[rewards != 0.0])
     if not len(digits):
@@ -91,7 +110,7 @@ def _no_error(source: MarkovChain, target: MarkovChain) -> float:
 
 
 def normalise(cost: Floats, discount: float) -> float:
-    """Multiply costs by 1 - γ in place and return the relative error of that; none vanishes by underflow."""
+    """Multiply costs by 1 - γ in place and return the relative error of that; positive costs stay positive."""
     if discount == 0.0:
         return 0.0
     positive = cost > 0.0
@@ -105,10 +124,26 @@ label_mismatch = Named("label_mismatch", _label_mismatch, _no_error)
 
 
 def features(metric: str = "euclidean") -> Named:
-    """The distance between labels that are numbers or vectors, by any metric of `scipy.spatial.distance.cdist`.
+    """Make a cost of the distances between labels that are numbers or vectors.
 
-    Certificates pay for the rounding of "euclidean", "cityblock" and "chebyshev" distances; those of other metrics are
-    taken as computed.
+    Parameters
+    ----------
+    metric : str
+        A metric of `scipy.spatial.distance.cdist`. Certificates pay for the rounding of "euclidean", "cityblock" and
+        "chebyshev" distances; distances of other metrics are taken as computed.
+
+    Returns
+    -------
+    Named
+        A function of two chains that returns the costs, [n, m]. It raises InvalidProblem where labels are no vectors
+        of one length.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> chain = bm.MarkovChain([[0.5, 0.5], [0, 1]], labels=[(0, 0), (3, 4)])
+    >>> bm.cost.features("euclidean")(chain, chain).tolist()
+    [[0.0, 5.0], [5.0, 0.0]]
     """
 
     def between(source: MarkovChain, target: MarkovChain) -> Floats:
@@ -148,7 +183,7 @@ def _vectors(chain: MarkovChain, role: str) -> Floats:
 
 
 def cost_below(cost: Floats, error: float) -> Floats:
-    """What no true cost is below; `error` bounds the relative one of those given. A new array; zeros are exact."""
+    """Lower bounds on the true costs, given their largest relative error; a new array, in which zeros are exact."""
     if error == 0.0:
         return cost.copy()
     low = cost * (1.0 - error)
@@ -156,7 +191,7 @@ def cost_below(cost: Floats, error: float) -> Floats:
 
 
 def cost_above(cost: Floats, error: float) -> Floats:
-    """What no true cost is above."""
+    """Upper bounds on the true costs."""
     if error == 0.0:
         return cost.copy()
     high = cost * (1.0 + error)
@@ -165,5 +200,9 @@ def cost_above(cost: Floats, error: float) -> Floats:
 
 
 def largest_cost_error(largest: float, error: float) -> float:
-    """By how much any cost may be off, if none is larger than this."""
+    """A bound on the absolute error of costs up to `largest`."""
     return float(cost_above(np.array([largest]), error)[0]) - largest if error else 0.0
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,12 +1,18 @@
 """Every error that the package raises on purpose.
 
-A message says what was expected, what came, where, and the remedy. All of them derive from `BisimetricError`,
-and from the built-in exception that a caller would expect, so `except ValueError` works too. The two
-exceptions are `SolveInterrupted` and `PairwiseInterrupted`: they are `KeyboardInterrupt`s, so that code which swallows
-errors does not swallow Ctrl-C.
+A message says what was expected, what came, where, and the remedy. All errors derive from `BisimetricError` and from
+the built-in exception that a caller would expect, so `except ValueError` works too. Only `SolveInterrupted` and
+`PairwiseInterrupted` do not: they are `KeyboardInterrupt`s, so that code which swallows errors does not swallow Ctrl-C.
 
-All can be sent from one process to another: what `pickle` calls with the message alone must be optional. Messages quote
-names of states and files, which are data, so every message is inert: one line in which nothing invisible is left.
+All can be pickled: `pickle` calls them with the message alone, so all other arguments are optional. Messages quote
+names of states and files, which may hold anything: every message is one line with control characters escaped.
+
+>>> import bisimetric as bm
+>>> try:
+...     bm.MarkovChain([[0.5, 0.4], [0, 1]])
+... except bm.errors.InvalidChain as error:
+...     print(error)
+row 0 of transitions sums to 0.9, expected 1 within 1e-09; MarkovChain.normalised(...) rescales rows
 """
 
 from __future__ import annotations
@@ -67,7 +73,7 @@ class MissingExtra(BisimetricError, ImportError):
 
 
 class FileFormatError(BisimetricError, ValueError):
-    """A file is not a chain or a solution that this version can read."""
+    """A file cannot be read or written, or holds no model or solution that this version can read."""
 
 
 class NotEnoughMemory(BisimetricError, MemoryError):
@@ -79,9 +85,14 @@ class SolverFailed(BisimetricError, RuntimeError):
 
 
 class ToleranceNotReached(BisimetricError, RuntimeError):
-    """An explicit tolerance was missed; `solution` holds the certified interval that was reached.
+    """A tolerance that was asked for was missed.
 
-    It is a `Solution`, or an `MDPSolution` for decision processes. `pair` says for which of many chains, if there are.
+    Attributes
+    ----------
+    solution : Solution or MDPSolution
+        What was reached, with its certified interval.
+    pair : (int, int) or None
+        The places of the two chains in their lists, in a call of `pairwise`.
     """
 
     def __init__(self, message: str, solution: Any = None, pair: tuple[int, int] | None = None) -> None:
@@ -91,7 +102,13 @@ class ToleranceNotReached(BisimetricError, RuntimeError):
 
 
 class PairFailed(BisimetricError, RuntimeError):
-    """One of many pairs has no distance; `pair` says which, None that no worker process could be started."""
+    """A pair of chains in a call of `pairwise` has no distance.
+
+    Attributes
+    ----------
+    pair : (int, int) or None
+        The places of the two chains in their lists; None if no worker process could be started.
+    """
 
     def __init__(self, message: str, pair: tuple[int, int] | None = None) -> None:
         super().__init__(message)
@@ -99,7 +116,14 @@ class PairFailed(BisimetricError, RuntimeError):
 
 
 class SolveInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a solve; `solution` is certified when it is first read, so stopping itself takes no time."""
+    """Ctrl-C during a solve.
+
+    Attributes
+    ----------
+    solution : Solution, MDPSolution or None
+        What the last finished sweep proves. It is certified when it is first read, so that stopping takes no time;
+        None after pickling.
+    """
 
     def __init__(self, message: str, certify: Callable[[], Any] | None = None) -> None:
         super().__init__(message)
@@ -107,7 +131,7 @@ class SolveInterrupted(KeyboardInterrupt):
 
     @cached_property
     def solution(self) -> Any:
-        """The certified solution for the last finished sweep; None in another process, to which it is not sent."""
+        """The certified solution for the last finished sweep; None after pickling."""
         return None if self._certify is None else self._certify()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -115,9 +139,19 @@ class SolveInterrupted(KeyboardInterrupt):
 
 
 class PairwiseInterrupted(KeyboardInterrupt):
-    """Ctrl-C between or in the pairs of a long run, `done` of `total` finished; 0 before they are counted."""
+    """Ctrl-C during a call of `pairwise`.
+
+    Attributes
+    ----------
+    done, total : int
+        How many of the pairs are finished; 0 of 0 before they are counted.
+    """
 
     def __init__(self, message: str, done: int = 0, total: int = 0) -> None:
         super().__init__(message)
         self.done = done
         self.total = total
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -148,7 +148,7 @@ def assert_same_solution(one, other):
     assert other.problem.normalised is one.problem.normalised
     for part in ("value", "lower", "upper", "_checked_value"):
         assert_same_array(getattr(one, part), getattr(other, part))
-    for part in ("solver", "status", "history", "scale", "gap", "relative_gap"):
+    for part in ("solver", "status", "history", "_scale", "gap", "relative_gap"):
         assert getattr(one, part) == getattr(other, part), part
     assert repr(one) == repr(other)
     assert (one.coupling.matrix() != other.coupling.matrix()).nnz == 0

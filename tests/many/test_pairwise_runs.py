@@ -200,7 +200,8 @@ def test_ctrl_c_in_a_long_pair(n_jobs):
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     _, kind, done, total, stopped, _ = out.splitlines()[-1].split(" ", 5)
-    assert (kind, done, total) == ("PairwiseInterrupted", "0", "3")
+    assert (kind, done) == ("PairwiseInterrupted", "0")
+    assert total in ("0", "3")  # on a busy machine costs may still be computed
     assert float(stopped) - sent < PATIENCE
     assert err == ""
     wait_for_the_end_of(process.pid, 5)

@@ -25,7 +25,7 @@ USUAL = Question(0.9, None, False, bm.PolicyIteration(), None)
 
 def key(source, target, question=USUAL):
     """What an answer is found by: the digest of the question, and the key of the pair."""
-    return question.digest(), question.asked(source, target).key
+    return question.digest(), question.pair_problem(source, target).key
 
 
 def test_names_and_the_way_a_chain_was_given_do_not_matter():
@@ -85,7 +85,7 @@ def test_everything_about_the_chains_matters():
 def test_the_order_matters_where_the_cost_is_not_symmetric_only(second):
     """One problem and one key both ways if it is, the normalising factor taken once; else two of them."""
     for question in (USUAL, replace(USUAL, normalised=True)):
-        problems = [question.asked(*pair).problem for pair in ((FIRST, second), (second, FIRST))]
+        problems = [question.pair_problem(*pair).problem for pair in ((FIRST, second), (second, FIRST))]
         assert problems[0].cost.tobytes() == problems[1].cost.tobytes()
         assert problems[0].normalised == problems[1].normalised == question.normalised
         assert problems[0].cost.max() == pytest.approx(second.reward[1] * (0.1 if question.normalised else 1))
@@ -97,10 +97,10 @@ def test_the_order_matters_where_the_cost_is_not_symmetric_only(second):
 def test_zero_is_a_chain_and_itself_without_costs_between_equal_states():
     """Equal content will do; equal rows with other rewards, or a cost of staying, will not."""
     equal = bm.MarkovChain(ROWS, reward=[0, 1], start=0)
-    assert USUAL.asked(FIRST, equal).is_zero
-    assert not USUAL.asked(FIRST, bm.MarkovChain(ROWS, reward=[0, 2], start=0)).is_zero
-    assert not USUAL.asked(FIRST, FIRST.with_start(1)).is_zero
-    assert not replace(USUAL, cost=[[0, 1], [1, 5e-324]]).asked(FIRST, equal).is_zero
+    assert USUAL.pair_problem(FIRST, equal).is_zero
+    assert not USUAL.pair_problem(FIRST, bm.MarkovChain(ROWS, reward=[0, 2], start=0)).is_zero
+    assert not USUAL.pair_problem(FIRST, FIRST.with_start(1)).is_zero
+    assert not replace(USUAL, cost=[[0, 1], [1, 5e-324]]).pair_problem(FIRST, equal).is_zero
 
 
 @pytest.fixture
@@ -179,5 +179,5 @@ def test_the_error_of_the_cost_matters():
     first, second = (bm.MarkovChain(ROWS, reward=[0.1, reward], start=0) for reward in (0.7, 1e9))
     gap = bm.cost.reward_gap(first, second)
     assert key(first, second) != key(first, second, replace(USUAL, cost=gap))
-    mirrored = replace(USUAL, normalised=True).asked(second, first).problem
+    mirrored = replace(USUAL, normalised=True).pair_problem(second, first).problem
     assert mirrored.cost_error == bm.Problem(first, second, discount=0.9, normalised=True).cost_error > 0

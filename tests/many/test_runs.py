@@ -15,8 +15,7 @@ import pytest
 import bisimetric as bm
 from bisimetric.errors import InvalidOption, PairFailed, PairwiseInterrupted, ToleranceNotReached
 from bisimetric.many import worker
-from bisimetric.many.outcome import Pair
-from bisimetric.many.question import Question
+from bisimetric.many.question import Pair, Question
 from tests.many.pair_samples import SIZES, Hasty, random_chains, solver_for_workers, squared_gap, tables
 
 
@@ -99,7 +98,7 @@ def test_a_lost_worker_is_said():
 
 def test_a_function_that_fails_the_second_time(monkeypatch):
     """Without room for its costs it is called again by this process, when a worker needs them."""
-    monkeypatch.setattr("bisimetric.many.plan.KEPT_BYTES", 0)
+    monkeypatch.setattr("bisimetric.many.table.KEPT_BYTES", 0)
     calls = []
 
     def cost(source, target):

@@ -1,12 +1,11 @@
 """Work on ranges of rows in short blocks, by several threads of this process.
 
-Kernels release the interpreter lock, so plain Python threads suffice. That leaves out numba's own threading
-layers, which abort the process when they are entered from two threads or after a fork. The caller works too;
-helpers join it where they can, so that nothing waits for a helper that never comes: at the exit of the
-interpreter, in a forked child, or where no thread can be started. Blocks last about a tenth of a second, so
-Ctrl-C takes effect between two of them; blocks under way are waited for, so that no array is written after
-the exception. A first block is the caller's alone, because it may have to compile its kernel, and Ctrl-C does
-not wait for that.
+Kernels release the interpreter lock, so plain Python threads suffice. numba's own threading layers are not used: they
+abort the process when they are entered from two threads or after a fork. The caller works on blocks too, and helpers
+join it where they can, so that the work gets done where no helper comes: at the exit of the interpreter, in a forked
+child, or where no thread can be started. Blocks last about a tenth of a second, and Ctrl-C takes effect between two of
+them; the caller waits for blocks under way, so that no array is written after the exception. Only the caller runs the
+first block, because that may compile a kernel, which Ctrl-C does not wait for.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from typing import Generic, TypeVar
 from bisimetric._support.cores import thread_count
 from bisimetric._support.threads import DEADLINE, Helpers, OutOfTime
 
-BLOCK_SECONDS = 0.05  # aim for the length of a block
-PARALLEL_FROM = 50_000  # array entries from which a second thread pays for its start
+BLOCK_SECONDS = 0.05  # intended length of a block
+PARALLEL_FROM = 50_000  # array entries from which a second thread saves time
 Result = TypeVar("Result")
 
 
 @lru_cache(maxsize=1)
 def _helpers(pid: int) -> Helpers:
-    """Every process has its own, also after a fork."""
+    """The helpers of this process; a forked child has its own."""
     return Helpers()
 
 
@@ -44,8 +43,8 @@ def for_each_block(
 ) -> list[Result]:
     """Call work(first, last) on ranges that cover 0..size, cut at multiples of `unit`; results in no fixed order.
 
-    `largest`: no longer ranges than this, except for a single unit. `serial_below`: a size that is not worth
-    a second thread or a second range.
+    No range is longer than `largest`, except for a single unit. A size below `serial_below` is done by this thread in
+    one range.
     """
     if size < serial_below and size <= largest:
         return [work(0, size)]
@@ -80,18 +79,18 @@ def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) ->
             raise error
 
 
-_seen: set[CodeType] = set()
+_seen: set[CodeType] = set()  # code that has run; it decides who compiles, and no result depends on it
 
 
 def _is_new(code: CodeType) -> bool:
-    """Whether this is asked for the first time in this process, so that a kernel may have to be compiled."""
+    """Whether this process runs the code for the first time, so that a kernel may have to be compiled."""
     new = code not in _seen
     _seen.add(code)
     return new
 
 
 def _together(queue: _Queue[Result], threads: int) -> list[Result]:
-    """The results of a queue that the caller and threads - 1 helpers work off."""
+    """Run all ranges of a queue on the caller and up to threads - 1 helpers; the results."""
     try:
         _helpers(os.getpid()).ask(queue.help, threads - 1)
         queue.drain()
@@ -108,7 +107,7 @@ def _together(queue: _Queue[Result], threads: int) -> list[Result]:
 
 
 class _Queue(Generic[Result]):
-    """Hands out ranges, each once and as long as the last one suggests for BLOCK_SECONDS."""
+    """Hands out every range once; the time of the last one decides how long the next one is."""
 
     def __init__(self, work: Callable[[int, int], Result], size: int, unit: int, largest: int) -> None:
         self._work = work
@@ -118,7 +117,7 @@ class _Queue(Generic[Result]):
         self.units = -(-size // unit)
         self.results: list[Result] = []
         self.errors: list[BaseException] = []  # of helpers, and what struck the caller while it waited for them
-        self._next: SimpleQueue[int] = SimpleQueue()  # one entry; who has it may take a range
+        self._next: SimpleQueue[int] = SimpleQueue()  # one entry, the next unit; a thread takes it to take a range
         self._next.put(0)
         self._grab = 1
         self._closed = False
@@ -146,7 +145,7 @@ class _Queue(Generic[Result]):
             pass
 
     def help(self) -> None:
-        """The same in another thread, which leaves early when the interpreter exits; too late, it finds nothing."""
+        """Work on ranges in a helper thread until none is left or the interpreter exits."""
         me = threading.get_ident()
         self._helping.add(me)
         try:
@@ -160,8 +159,8 @@ class _Queue(Generic[Result]):
             self._left.put(None)
 
     def close(self) -> None:
-        """Hand out nothing more and wait for the helpers at work; those that have not come yet are not needed."""
+        """Hand out nothing more and wait for the helpers that are at work; others will find nothing to do."""
         self._closed = True
-        self._next.put(self.units)  # in case that Ctrl-C struck who had the other one
+        self._next.put(self.units)  # Ctrl-C may have interrupted the thread that held the entry
         while self._helping:
             self._left.get()

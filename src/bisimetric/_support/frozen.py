@@ -1,8 +1,8 @@
-"""What leaves the package is read-only: an answer that can be written to can be made to lie.
+"""Read-only objects: nobody can change an answer and so make its certificate wrong.
 
 numpy forgets that an array is read-only when it is pickled or deep-copied, and a sparse array whose parts are read-only
-can still be given new parts. So every public object that holds arrays is an `Immutable`, and sparse arrays are held in
-a `SparseField`.
+can still get new parts. So every public object that holds arrays is an `Immutable`, and holds sparse arrays in a
+`SparseField`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A read-only view; the array itself stays as it is, for those who still work with it."""
+    """A read-only view; the array itself stays writable."""
     return frozen(array.view())
 
 
@@ -57,7 +57,7 @@ def _rebuilt(kind: type[Any], values: dict[str, Any]) -> Any:
 
 
 def _refrozen(value: Any) -> Any:
-    """The same value, with the arrays that it is or holds read-only; other objects are left to themselves."""
+    """The same value; if it is an array, a sparse array or a tuple of those, they are read-only."""
     if isinstance(value, np.ndarray):
         frozen(value)
     elif sparse.issparse(value):
@@ -70,10 +70,10 @@ def _refrozen(value: Any) -> Any:
 
 
 class SparseField(Generic[Held]):
-    """A field of an `Immutable` that holds a sparse array, or a tuple of them, and hands out a new shell every time.
+    """A field of an `Immutable` that holds a sparse array, or a tuple of them, and returns a shallow copy every time.
 
-    Assigning to an entry that is not stored gives a sparse array new parts, read-only or not. That happens to the
-    shell: the arrays inside are shared, the field is as it was.
+    Assigning to an entry that is not stored gives a sparse array new parts, even if the old ones are read-only. Only
+    the copy gets them: the field stays as it was.
     """
 
     def __set_name__(self, owner: type[Any], name: str) -> None:

@@ -1,8 +1,8 @@
-"""How much memory a computation needs, said before it is allocated.
+"""Whether there is enough memory for a computation, checked before anything is allocated.
 
-Three things can be short: memory of the machine, what the control groups of this process (a container, a batch
-job) may still take, and its address space where that is limited (`ulimit -v`). The last matters most, because
-the compiler aborts the process when it gets none.
+Three things may run short: the memory of the machine, what the control groups of this process (a container, a batch
+job) still allow, and its address space where that is limited (`ulimit -v`). The last matters most, because the compiler
+aborts the process when it gets none.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from bisimetric.errors import NotEnoughMemory
 COMPILER_SPACE = 600 * 2**20  # address space that loading and compiling the kernels takes
 LIBRARY_SPACE, LIBRARY_SPACE_PER_THREAD = 160 * 2**20, 40 * 2**20  # that loading numpy and scipy takes, generously
 MOST_LIBRARY_THREADS = 64
-LARGE = 2**28  # bytes from which a model is worth asking for
-MOST_SHOWN = 10**300  # bytes: more is not a float
-NEGLIGIBLE = 500_000  # bytes that are not worth asking for, once the kernels are there
+LARGE = 2**28  # bytes of a model from which the free memory is checked
+MOST_SHOWN = 10**300  # bytes; more would overflow a float
+NEGLIGIBLE = 500_000  # bytes that need no check once the kernels are loaded
 
 
 def available_bytes() -> int | None:
@@ -47,7 +47,7 @@ def address_space() -> int | None:
 
 
 def fits(needed: int) -> bool:
-    """Whether so many bytes can be had, for choices between methods; errors come from `require`."""
+    """Whether `needed` bytes are free, for choices between methods; `require` raises errors."""
     limits = [size for size in (available_bytes(), address_space()) if size is not None]
     return needed < NEGLIGIBLE or all(needed <= size for size in limits)
 
@@ -81,13 +81,13 @@ def require_space_for_libraries() -> None:
 
 
 def require_if_large(needed: int, what: str, remedy: str) -> None:
-    """The same for models, which are made without kernels: the system is asked only where it matters."""
+    """The same for models, which need no kernels; small ones are not checked."""
     if needed > LARGE:
         require(needed, what, remedy)
 
 
 def in_words(size: float) -> str:
-    """A number of bytes for people."""
+    """A number of bytes with a unit, in three digits."""
     size = min(size, MOST_SHOWN)
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000:

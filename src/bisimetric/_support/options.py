@@ -1,4 +1,4 @@
-"""Checks of options: a kind, a choice, a flag, a function, a number; numpy's are as good as Python's.
+"""Checks of options: a kind, a choice, a flag, a function, a number of Python or numpy.
 
 Each raises `InvalidOption` with what was expected, what came and the remedy; all but `check_kind` return the checked
 value.
@@ -19,7 +19,7 @@ LONGEST = 60  # characters of a number in a message
 
 
 def check_kind(value: object, what: str, kinds: type | tuple[type, ...], expected: str) -> None:
-    """Refuse a value that is none of the kinds, which the message calls `expected`."""
+    """Raise unless the value is of one of the kinds, which the message calls `expected`."""
     if not isinstance(value, kinds):
         raise InvalidOption(f"{what} is a {type(value).__name__}, expected {expected}")
 
@@ -78,7 +78,7 @@ def is_positive(value: object) -> bool:
 
 
 def as_float(value: object) -> float:
-    """A real number as a float: infinite if it is too large for one. NaN if it is no number."""
+    """A real number as a float, infinite if it is too large; NaN for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return math.nan
     try:
@@ -88,7 +88,7 @@ def as_float(value: object) -> float:
 
 
 def shown(value: object) -> str:
-    """A value as messages show it, not too long; whole numbers may have more digits than Python writes."""
+    """A value as messages show it, cut if it is long; Python refuses to write whole numbers of thousands of digits."""
     try:
         text = repr(value)
     except ValueError:

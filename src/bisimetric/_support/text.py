@@ -1,7 +1,7 @@
-"""Text that people look at: names made harmless, discounts never rounded to one.
+"""Text for people: names with control characters escaped, discounts never rounded to one.
 
-Names of states, actions and files are data: whatever could move the cursor, change colours, reorder a line or begin a
-new one is shown as an escape, in every text and in every error.
+Names of states, actions and files may hold anything: characters that could move the cursor, change colours, reorder a
+line or begin a new one are shown as escapes, in every text and in every error.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Other threads, such that Ctrl-C can't spoil them.
+"""Calls in other threads that Ctrl-C cannot leave in a broken state.
 
-Ctrl-C strikes the main thread between two steps of Python code, also inside `threading` and `concurrent.futures`,
-whose locks then are never given back: a worker waits for ever, and the exit of the interpreter waits for the worker.
-Here are only raw threads and simple queues, whose operations are single steps.
+Ctrl-C interrupts the main thread between two steps of Python code, also inside `threading` and `concurrent.futures`.
+Their locks are then never released: a worker waits for ever, and the exit of the interpreter waits for the worker. So
+this module uses only raw threads and simple queues, whose operations are single steps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-POLL_SECONDS = 0.05  # between looks for Ctrl-C where the system does not report it to one who waits
+POLL_SECONDS = 0.05  # between two checks for Ctrl-C, which on some systems does not end a wait
 DEADLINE: ContextVar[float] = ContextVar("DEADLINE", default=math.inf)  # time.perf_counter() at which work must stop
 Result = TypeVar("Result")
 
@@ -44,7 +44,7 @@ def require_time() -> None:
 
 
 def call_in_thread(call: Callable[..., Result], *args: Any) -> Result:
-    """The outcome of a call in a thread of its own; in this one where no other can be had.
+    """The result of a call in a thread of its own, or in this one where no other can be started.
 
     Ctrl-C and a deadline end the waiting, not the call. The exit of the interpreter waits for the end of the call.
     """
@@ -76,14 +76,14 @@ def _answer(
 
 
 class Helpers:
-    """Threads that wait for something to do as long as the process lives; nobody waits for them."""
+    """Threads that wait for calls as long as the process lives; its exit does not wait for them."""
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._threads = 0
 
     def ask(self, call: Callable[[], None], times: int) -> None:
-        """So many threads shall make this call, which must not raise; fewer where no more can be had."""
+        """Run `call` on up to `times` threads, fewer where no more can be started; it must not raise."""
         with suppress(RuntimeError):
             while self._threads < times:
                 start_new_thread(self._serve, ())

@@ -1,7 +1,7 @@
 """Clusters of states, and the small model that has the means of each.
 
-Complete linkage: the two clusters whose farthest members are closest are merged, again and again, so the heights of
-the mergers never fall. It ends with one cluster, or before by the caller's wish.
+Complete linkage: again and again the two clusters whose farthest members are closest are merged, so that the heights of
+the mergers never fall. It stops at the caller's limit.
 
     P̂(C, D) = mean over s ∈ C of Σ_{t ∈ D} P(s, t),        r̂(C) = mean over s ∈ C of r(s)
 
@@ -24,9 +24,9 @@ from bisimetric.models.rows import Floats
 
 
 def clustered(distances: Floats, kinds: Classes, epsilon: float | None, n_states: int | None) -> Classes:
-    """No distance inside a cluster is above `epsilon`, or there are `n_states` of them; none mixes two kinds.
+    """The cluster of every state: no distance inside one is above `epsilon`, or there are `n_states` clusters.
 
-    `distances` is used up; it is finite when doubled.
+    States of different kinds are never in one cluster. `distances` is overwritten; it is finite when doubled.
     """
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform

@@ -20,7 +20,7 @@ from rich.text import Text
 from bisimetric._support.memory import in_words
 from bisimetric.cli.messages import duration
 from bisimetric.errors import InvalidOption
-from bisimetric.io import SUFFIXES
+from bisimetric.io.files import SUFFIXES
 
 Row = tuple[str, str]  # of a table of facts: name, fact
 

@@ -1,7 +1,7 @@
-"""Files of chains and solutions: `save` and `load`.
+"""Files of models and solutions: `save` and `load`. Imports `solving` and below.
 
-A file is one document: an object with `format` ("bisimetric chain" or "bisimetric solution") and an integer
-`version`, now 1. The same document is stored in two ways, by suffix:
+A file is one document: an object with `format` ("bisimetric chain", "bisimetric mdp", "bisimetric solution" or
+"bisimetric mdp solution") and an integer `version`, now 1. The same document is stored in two ways, by suffix:
 
     .json   one JSON text; arrays are lists
     .npz    a zip archive: `meta.json` is the document without its arrays, and every array is a member named
@@ -18,7 +18,16 @@ A chain:
     row_error       [n], 1-norm between the rows that the chain was made of (rescaled) and these; 0 if missing
     merged          [n] true or false, states that stand for several whose rows differ; false if missing
 
-People may write JSON chains by hand; those need neither `format` nor `version`. A solution:
+A decision process has `start`, `names` and `merged` as a chain has, and
+
+    transitions     {"shape": [A, n, n], "indptr", "indices", "data"}, the rows of one action after the other; or a list
+                    of A matrices, each as in a chain
+    rewards         [n, A]
+    available       [n, A] true or false; all true if missing
+    actions         [A] texts; may be missing
+    row_error       [n, A]
+
+People may write models in JSON by hand; those need neither `format` nor `version`. A solution:
 
     problem         {"source": chain, "target": chain, "cost" [n, m], "cost_error", "discount", "normalised",
                     "stop" [n, m] or missing}; `cost` includes the factor 1 - γ if normalised, `cost_error` is the
@@ -32,13 +41,15 @@ People may write JSON chains by hand; those need neither `format` nor `version`.
                     k = x·m + y puts weight[c], indptr[k] ≤ c < indptr[k+1], on the left[c]-th successor of x and
                     the right[c]-th of y; `potential` lists for every pair one number per successor of y
 
-Sizes are checked before anything is allocated, nothing is ever unpickled, and the bounds of a solution are proved
-again from its couplings and potentials; `solver`, `status` and `history` are a record of the run and taken as
-written. Files are written to the side and moved
-into place when complete.
+A solution of decision processes is the same, except for
+
+    problem         {"source": process, "target": process, "discount", "actions": "same" or "matched"}
+    witness         the same for all pairs of moves, one block after the other: with the same actions a block of n·m
+                    pairs for every action, in the source's order; with matched ones a single block of all available
+                    moves, state by state. `priced`, `scale` and `witness` are missing where V = c, or where no sweep
+                    was finished
+
+Sizes are checked before anything is allocated, nothing is ever unpickled, and the bounds of a solution are proved again
+from its couplings and potentials; `solver`, `status` and `history` are a record of the run and taken as written. A new
+file is written under another name and moved into place when it is complete.
 """
-
-from bisimetric.io.files import SIZE_LIMIT, SUFFIXES
-from bisimetric.io.save_load import load, save
-
-__all__ = ["SIZE_LIMIT", "SUFFIXES", "load", "save"]

@@ -1,4 +1,4 @@
-"""Opening files that may be anything, and replacing files all at once or not at all."""
+"""Opening files that may be anything, and replacing files completely or not at all."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def checked_path(path: object, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
 
 
 def usable_path(path: object, what: str) -> Path:
-    """A path that something can be called; the error calls it `what`."""
+    """A path that the system can use; the error calls it `what`."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
     if not isinstance(text, str):
         raise InvalidOption(f"{what} is a {type(text).__name__}, expected text or a Path")
@@ -49,7 +49,7 @@ def described(path: Path, problem: object) -> str:
 
 
 def open_regular(path: Path) -> tuple[IO[bytes], int]:
-    """The file, open for reading, and its size; what is not a file is not even opened, since a pipe would block."""
+    """The file, open for reading, and its size; anything else is not opened, since opening a pipe would block."""
     try:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):

@@ -1,8 +1,8 @@
 """Distances between many chains: one certified number for every pair of them, between their starts.
 
-Where the cost is symmetric, c_ij(x, y) = c_ji(y, x), so is the distance, and one pair of each two is solved; where
-c_ii(x, x) = 0, a chain is at no distance from itself, nor from its equal. Pairs are independent: heavy ones come first,
-so that workers finish together, and every finished one can be kept in a folder, from which an interrupted run goes on.
+Where the cost is symmetric, c_ij(x, y) = c_ji(y, x), so is the distance, and only one of (i, j) and (j, i) is solved;
+where c_ii(x, x) = 0, equal chains are at distance zero. Pairs are independent: heavy ones come first, so that workers
+finish together, and a folder can keep every finished one, so that an interrupted run goes on from there.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ from bisimetric._support.frozen import frozen
 from bisimetric._support.options import flag, function_or_none
 from bisimetric.cost import Cost, label_mismatch
 from bisimetric.errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
-from bisimetric.many.distances import Distances
-from bisimetric.many.outcome import Outcome, Pair, naming
-from bisimetric.many.plan import Entry, Plan
-from bisimetric.many.question import Question
+from bisimetric.many.question import Outcome, Pair, Question, naming
 from bisimetric.many.runs import checked_n_jobs, outcomes, worker_count
 from bisimetric.many.store import Numbers, PairStore
+from bisimetric.many.table import Distances, Entry, Plan
 from bisimetric.many.worker import check_portable
 from bisimetric.models.chain import MarkovChain
 from bisimetric.operators.bellman import Bellman
@@ -36,12 +34,22 @@ from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.solve import checked_tol
 
 BYTES_PER_ENTRY = 32  # of a table: three doubles and a status
-BYTES_PER_PAIR = 1000  # to be solved: its places, its key, its record, its numbers on the way
+BYTES_PER_PAIR = 1000  # to solve: its places, its key, its record, its numbers on the way
 BYTES_PER_WORKER = 150 * 2**20  # a process with the kernels loaded
 
 
 class PairDone(NamedTuple):
-    """Progress: `done` of `total` pairs are there, the last of them chains i and j, in so many seconds."""
+    """Progress of `pairwise`, which calls `on_pair` with it after every pair that was solved.
+
+    Attributes
+    ----------
+    done, total : int
+        How many of the pairs are finished.
+    i, j : int
+        The places of the two chains in their lists.
+    seconds : float
+        Wall time that this pair took.
+    """
 
     done: int
     total: int
@@ -65,21 +73,23 @@ def pairwise(
 ) -> Distances:
     """Compute the certified distances between the starts of all chains, or of `chains` and `others`.
 
-    Equal pairs are solved once. Every pair is solved in an order that depends on the content of its two chains only,
-    so no bit depends on the order of a list; estimates of approximate solvers are those for that order.
+    Equal pairs are solved once. Which chain of a pair comes first in its solve depends only on the content of the two,
+    so no bit of the result depends on the order of a list.
 
     Parameters
     ----------
     chains, others : lists of N and M chains
         Anything that `as_chain` takes, with a start. Without `others`, `chains` are compared with one another.
     discount : float in [0, 1)
+        γ, the weight of each step relative to the one before.
     cost : array, function or None
-        An array [n, m] serves for every pair, so all chains of one list must have as many states. A function of two
-        chains has no such limit; it is called in this process, for every entry of the table, before the first solve,
-        and once more for those whose costs take too much memory to be kept. None is the gap between rewards.
+        An array [n, m] serves for every pair, so all chains of one list must have the same number of states. A function
+        of two chains has no such limit; it is called in this process, for every entry of the table, before the first
+        solve, and once more for those whose costs take too much memory to be kept. None is the gap between rewards.
     normalised : bool
         Multiply the cost by 1 - γ.
     solver : Solver or str
+        As for `solve`.
     tol : float or None
         The relative gap of every pair. A pair that misses a given one is an error; None is the solver's default, and
         then `Distances.status` says which pairs missed it.
@@ -88,11 +98,11 @@ def pairwise(
         to the processes, which belong to this call alone and end with it.
     store : path or None
         A folder that keeps every finished pair: the same call after an interrupt, an error, a crash or kill -9 goes on
-        from there, with the same result, and calls with other chains or in another order take from it what they share.
-        Other sources of this package, or versions of numpy, scipy or numba, start afresh. What else is in the folder
-        is passed over. A folder that is removed during the run is made again, with all pairs finished by then.
+        from there, with the same result, and calls with other chains or in another order use the pairs they share.
+        Pairs computed by another version of this package, numpy, scipy or numba are not used. Other files in the folder
+        are ignored. A folder that is removed during the run is made again, with all pairs finished by then.
     on_pair : function of a `PairDone`, or None
-        Called after every pair that was solved, not for those found in the store.
+        Called after every pair that was solved, but not for those found in the store.
 
     Returns
     -------
@@ -121,7 +131,7 @@ def pairwise(
            [0.4356, 0.    , 0.5146],
            [0.5326, 0.5146, 0.    ]])
     """
-    with _interrupts_counted():
+    with _interrupts_before_pairs():
         chosen = by_name(solver)
         question = Question(checked_discount(discount), cost, flag(normalised, "normalised"), chosen, tol)
         checked_tol(tol, chosen)
@@ -145,8 +155,8 @@ def pairwise(
 
 
 @contextmanager
-def _interrupts_counted() -> Iterator[None]:
-    """Ctrl-C before the first pair says so."""
+def _interrupts_before_pairs() -> Iterator[None]:
+    """Turn Ctrl-C into an error that says that no pair is done yet."""
     try:
         yield
     except KeyboardInterrupt:
@@ -154,7 +164,7 @@ def _interrupts_counted() -> Iterator[None]:
 
 
 class _Run:
-    """Pairs being solved: what is found in the store, then the rest."""
+    """One call of `pairwise`: looks up finished pairs in the store, then solves the others."""
 
     def __init__(self, question: Question, store: PairStore | None, on_pair: Callable[[PairDone], None] | None) -> None:
         self._question = question
@@ -220,7 +230,7 @@ def _check_memory(question: Question, heaviest: Pair, workers: int) -> None:
     needed = workers * BYTES_PER_WORKER
     if question.solver.open_pairs:
         with naming(heaviest.i, heaviest.j):
-            needed += workers * tree_bytes(Bellman.of(heaviest.asked(question)))
+            needed += workers * tree_bytes(Bellman.of(heaviest.posed(question)))
     memory.require(needed, f"solving {workers} pairs of chains at once", "use fewer n_jobs")
 
 
@@ -251,7 +261,7 @@ def _check_sizes(
     question: Question, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool
 ) -> None:
     """Raise unless an array of costs fits every pair."""
-    question.asked(sources[0], targets[0])  # which checks the array
+    question.pair_problem(sources[0], targets[0])  # which checks the array
     shape = sources[0].n_states, targets[0].n_states
     for chains, name, size in ((sources, "chains", shape[0]), (targets, "chains" if symmetric else "others", shape[1])):
         for k, chain in enumerate(chains):

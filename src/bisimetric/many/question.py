@@ -1,10 +1,9 @@
-"""What is asked of every pair of chains, and a key of content that two equal questions share.
+"""What is asked of every pair of chains, the key by which its answer is found again, and the outcome of a pair.
 
 The numbers depend on the rows, their errors and the starts of both chains, on the array of costs and its error, the
-discount, the solver with its options and the tolerance, and on nothing else; names, for example, do not matter. All of
-that goes into the key, bit for bit, and so do the sources that compute and the versions of numpy, scipy and numba:
-whatever changes, an old answer is not taken for a new one. Only the kind of processor is left out, which may change
-last bits.
+discount, the solver with its options and the tolerance, and on nothing else; names, for example, do not matter. The key
+is a digest of all that, bit for bit, and of the sources that compute and the versions of numpy, scipy and numba: when
+any of them changes, old answers are not used. Only the kind of processor is left out, which may change last bits.
 
 (P, Q, c) and its mirror image (Q, P, cᵀ) have one distance, but a solver may round them differently. So the chain with
 the smaller digest of content always comes first, and numbers do not depend on the order in which chains are given.
@@ -13,6 +12,9 @@ the smaller digest of content always comes first, and numbers do not depend on t
 from __future__ import annotations
 
 import hashlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib import metadata
@@ -26,7 +28,7 @@ import bisimetric
 from bisimetric import __version__
 from bisimetric._support.content import digest
 from bisimetric.cost import Cost, label_mismatch, reward_gap
-from bisimetric.errors import InvalidOption, ToleranceNotReached
+from bisimetric.errors import InvalidOption, PairFailed, ToleranceNotReached
 from bisimetric.many.store import Numbers
 from bisimetric.models.chain import MarkovChain
 from bisimetric.operators.reachable import reachable_part
@@ -35,16 +37,16 @@ from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.solve import solve
 
 KEY_FORMAT = 3  # of what is hashed, and of what the numbers mean
-BESIDE = ("cli", "environments", "experiments", "views")  # folders that no number of a given pair depends on
-BELOW = ("numpy", "scipy", "numba")
+NOT_COMPUTING = ("cli", "environments", "experiments", "views")  # folders that no number of a given pair depends on
+LIBRARIES = ("numpy", "scipy", "numba")
 
 
-class Asked(NamedTuple):
-    """The question for one pair of chains, in the order in which it is solved."""
+class PairProblem(NamedTuple):
+    """The problem of one pair of chains, with the chains in the order in which it is solved."""
 
     problem: Problem
-    key: bytes  # 32, that no other pair has under the same question
-    is_zero: bool  # a chain and itself, at no cost between equal states: then they stay together at no cost
+    key: bytes  # 32 bytes that no other pair has under the same question
+    is_zero: bool  # equal chains at no cost between equal states: coupled to stay together, they cost nothing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +59,8 @@ class Question:
     solver: AnySolver
     tol: float | None
 
-    def asked(self, source: MarkovChain, target: MarkovChain) -> Asked:
-        """The question for two chains, which is the same as for them the other way round if the cost is symmetric."""
+    def pair_problem(self, source: MarkovChain, target: MarkovChain) -> PairProblem:
+        """The problem of two chains; swapped chains have the same one if the cost is symmetric."""
         problem = Problem(source, target, discount=self.discount, cost=self.cost, normalised=self.normalised)
         contents = _content(source), _content(target)
         equal = contents[0] == contents[1]
@@ -68,18 +70,18 @@ class Question:
         key = hashlib.sha256(repr((problem.shape, problem.cost_error)).encode())
         for part in (*contents, problem.cost.data):
             key.update(part)
-        return Asked(problem, key.digest(), is_zero)
+        return PairProblem(problem, key.digest(), is_zero)
 
     @property
     def cost_is_known(self) -> bool:
-        """Whether the cost is one of the package's: symmetric without a look, and cheap to make anywhere."""
+        """Whether the cost is one of this package's, which are symmetric and cheap to compute in any process."""
         return self.cost is None or self.cost is reward_gap or self.cost is label_mismatch
 
-    def answered(self, problem: Problem) -> Numbers:
-        """The distance between two starts: exact solvers look at the pairs of states that matter for it only."""
-        asked = reachable_part(problem) if self.solver.open_pairs else problem
+    def answer(self, problem: Problem) -> Numbers:
+        """The distance between the starts; exact solvers solve only the pairs of states that the starts lead to."""
+        part = reachable_part(problem) if self.solver.open_pairs else problem
         try:
-            solution = solve(asked, self.solver, tol=self.tol)
+            solution = solve(part, self.solver, tol=self.tol)
         except ToleranceNotReached as error:
             reached = error.solution
             raise ToleranceNotReached(
@@ -90,7 +92,7 @@ class Question:
         return Numbers(solution.distance, *solution.interval, solution.status)
 
     def digest(self) -> bytes:
-        """32 bytes that no other question has, nor this one asked of other code."""
+        """32 bytes that no other question has, and no other version of the code."""
         setting = (self.discount.hex(), self.normalised, _written(self.solver), _written(self.tol))
         return hashlib.sha256(repr((KEY_FORMAT, computed_by(), setting)).encode()).digest()
 
@@ -102,11 +104,11 @@ def computed_by() -> str:
     root = Path(bisimetric.__file__).parent
     for path in sorted(root.rglob("*.py")):
         place = path.relative_to(root)
-        if place.parts[0] not in BESIDE:
+        if place.parts[0] not in NOT_COMPUTING:
             content = path.read_bytes()
             sources.update(repr((place.as_posix(), len(content))).encode())
             sources.update(content)
-    libraries = (f"{name} {metadata.version(name)}" for name in BELOW)  # without importing them
+    libraries = (f"{name} {metadata.version(name)}" for name in LIBRARIES)  # without importing them
     return ", ".join((f"bisimetric {__version__}", sources.hexdigest(), *libraries))
 
 
@@ -131,3 +133,48 @@ def _written(option: object) -> str:
         f"an option of the solver is a {type(option).__name__}, expected numbers and texts, by which finished "
         "pairs can be found again; leave out store="
     )
+
+
+class Pair(NamedTuple):
+    """Two chains with their places in the lists, and their problem where it has been made already."""
+
+    i: int
+    j: int
+    source: MarkovChain
+    target: MarkovChain
+    problem: Problem | None = None
+
+    def posed(self, question: Question) -> Problem:
+        """The problem to solve, with the chains in the order in which it is solved."""
+        return question.pair_problem(self.source, self.target).problem if self.problem is None else self.problem
+
+
+class Outcome(NamedTuple):
+    """The answer to the pair number `number`, or the error that it ended with."""
+
+    number: int
+    seconds: float
+    numbers: Numbers | None
+    error: PairFailed | ToleranceNotReached | None = None
+
+
+@contextmanager
+def naming(i: int, j: int) -> Iterator[None]:
+    """Turn every error inside into one that names this pair."""
+    try:
+        yield
+    except ToleranceNotReached as error:
+        raise ToleranceNotReached(f"pair ({i}, {j}): {error}", error.solution, (i, j)) from None
+    except Exception as error:
+        raise PairFailed(f"pair ({i}, {j}): {type(error).__name__}: {error}", (i, j)) from error
+
+
+def solve_pair(question: Question, number: int, pair: Pair) -> Outcome:
+    """Solve one pair."""
+    began = time.perf_counter()
+    try:
+        with naming(pair.i, pair.j):
+            numbers = question.answer(pair.posed(question))
+    except (PairFailed, ToleranceNotReached) as error:
+        return Outcome(number, time.perf_counter() - began, None, error)
+    return Outcome(number, time.perf_counter() - began, numbers)

@@ -1,7 +1,7 @@
-"""Many pairs of chains one after the other, in this process or in several of its own.
+"""Solving many pairs of chains, in this process or in worker processes.
 
-Workers get one pair at a time, short ones a few ahead, so that they need not wait for this process. A cost that is not
-the package's own stays in this process: they get the array that it returned.
+A worker gets one pair at a time, or a few if they are short, so that it does not wait for this process. A user's cost
+function is called in this process only: workers get the array that it returned.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from queue import Empty, SimpleQueue
 from bisimetric._support.cores import core_count
 from bisimetric._support.threads import POLL_SECONDS
 from bisimetric.errors import InvalidOption, PairFailed
-from bisimetric.many.outcome import Outcome, Pair, naming, solved
-from bisimetric.many.question import Question
+from bisimetric.many.question import Outcome, Pair, Question, naming, solve_pair
 from bisimetric.many.worker import Worker, portable, without_ctrl_c
 
-SHORT_SECONDS = 0.05  # a pair for which waiting for the next one takes a notable part of the time
-AHEAD = 4  # such pairs in the hands of a worker
+SHORT_SECONDS = 0.05  # pairs below this are short: waiting for the next one takes a notable part of their time
+AHEAD = 4  # short pairs that a worker holds at a time
 
 
 def outcomes(question: Question, pairs: Sequence[Pair], workers: int) -> Generator[Outcome, None, None]:
@@ -41,7 +40,7 @@ def checked_n_jobs(n_jobs: object) -> int:
 
 
 def worker_count(n_jobs: int, pairs: int) -> int:
-    """How many processes there are to be; 1 stands for this one."""
+    """The number of processes to use; 1 stands for this one."""
     if n_jobs == 1 or pairs < 2:
         return 1
     return min(core_count() if n_jobs == -1 else n_jobs, pairs)
@@ -49,7 +48,7 @@ def worker_count(n_jobs: int, pairs: int) -> int:
 
 def _by_this_process(question: Question, pairs: Sequence[Pair]) -> Generator[Outcome, None, None]:
     for number, pair in enumerate(pairs):
-        yield solved(question, number, pair)
+        yield solve_pair(question, number, pair)
 
 
 def _by_workers(question: Question, pairs: Sequence[Pair], workers: int) -> Generator[Outcome, None, None]:
@@ -58,14 +57,14 @@ def _by_workers(question: Question, pairs: Sequence[Pair], workers: int) -> Gene
     team: list[Worker] = []
 
     def give(worker: Worker, at_most: int) -> None:
-        """Fill the hands of a worker, as long as there are pairs."""
+        """Send pairs to a worker until it holds `at_most` of them, or none are left."""
         while len(worker.sent) < at_most:
             number, pair = next(waiting, (0, None))
             if pair is None:
                 return
             if not question.cost_is_known:
                 with naming(pair.i, pair.j):
-                    pair = pair._replace(problem=pair.asked(question))
+                    pair = pair._replace(problem=pair.posed(question))
             worker.send(number, pair)
 
     try:
@@ -100,7 +99,7 @@ def _start(
 
 
 def _next(arrived: SimpleQueue[tuple[Worker, Outcome | None]]) -> tuple[Worker, Outcome | None]:
-    """What arrives next; Ctrl-C ends the waiting on all systems."""
+    """The next outcome, or None for a worker that ended; Ctrl-C ends the wait on all systems."""
     while True:
         with suppress(Empty):
             return arrived.get(timeout=POLL_SECONDS)

@@ -3,19 +3,18 @@
 Every run appends to a journal of its own, `<random>.pairs`, so that runs at the same time do not disturb one another,
 and reads all journals that it finds. A journal is a row of records of 64 bytes:
 
-    key        32    a digest of everything that the numbers depend on (`_pair_question`)
+    key        32    a digest of everything that the numbers depend on (`question`)
     numbers    24    distance, lower and upper bound, as little-endian float64
     status      1    its place in the list of all statuses; the key covers the source of that list
     checksum    7    of those 57 bytes
 
-A record is written by one call, so a killed run leaves at most one torn record, at the end. What is torn, damaged or
-strange in any other way is passed over, and its pair is computed again: records, and whatever else is called
-`<name>.pairs`, such as folders, pipes, links that lead nowhere, files that cannot be read or are too large.
+A record is written by one call, so a killed run leaves at most one torn record, at the end. Torn and damaged records
+are skipped, and their pairs are computed again. So is everything called `<name>.pairs` that is no journal: folders,
+pipes, broken links, files that cannot be read or are too large.
 
-Records are forced to the disk with the first that comes a second or more after the last time, and at the end of a
-run; so a power failure loses at most the records of one second. At the same moments a run looks whether its journal is
-still in its place. If somebody has removed or moved the folder or the journal, the run makes them again, with all
-records that it has found or written.
+Records are forced to the disk about once a second and at the end of a run, so a power failure loses at most the records
+of one second. At the same moments a run checks that its journal is still in its place. If somebody has removed or moved
+the folder or the journal, the run makes them again, with all records that it has found or written.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ KEY_BYTES = 32
 CHECKSUM_BYTES = 7
 CONTENT_BYTES = KEY_BYTES + NUMBERS.size
 RECORD_BYTES = CONTENT_BYTES + CHECKSUM_BYTES
-RECORDS_AT_ONCE = 4096  # that are read
-SYNC_SECONDS = 1.0  # at most between two times that records are forced to the disk
+RECORDS_AT_ONCE = 4096  # read in one call
+SYNC_SECONDS = 1.0  # between two times that records are forced to the disk
 
 
 class Numbers(NamedTuple):
@@ -56,7 +55,7 @@ class Numbers(NamedTuple):
 
 
 class PairStore:
-    """The folder; made with its parents if there is none."""
+    """The folder of finished pairs; made with its parents if it is missing."""
 
     def __init__(self, folder: object) -> None:
         self._folder = usable_path(folder, "store")
@@ -175,7 +174,7 @@ class _Journal:
 
 
 def _records(path: Path) -> Iterator[bytes]:
-    """The whole records of a journal, valid or not; a torn one at the end is left out."""
+    """The complete records of a journal, valid or not."""
     status = os.stat(path)  # first, since opening a pipe would block
     if not stat.S_ISREG(status.st_mode) or status.st_size > SIZE_LIMIT:
         return
@@ -192,7 +191,7 @@ def _records(path: Path) -> Iterator[bytes]:
 
 
 def _unpacked(record: bytes) -> Numbers | None:
-    """The numbers of a record; None unless it is as it was written, and says something possible."""
+    """The numbers of a record; None if its checksum is wrong or its numbers are impossible."""
     if _checksum(record[:CONTENT_BYTES]) != record[CONTENT_BYTES:]:
         return None
     value, lower, upper, status = NUMBERS.unpack(record[KEY_BYTES:CONTENT_BYTES])

@@ -2,9 +2,9 @@
 
 It is a new interpreter that shares no state with its parent and does not run the parent's main module again. It reads
 the question and then pairs from its standard input, one pickle after the other, and writes an `Outcome` for each to
-its standard output; what is printed there goes to the standard error. It computes with one thread. Its parent kills it
-at any instant, and it ends itself when its parent is gone. Other processes have no part in this: joblib's workers, for
-example, are shared by the whole process, so that whoever ends them breaks everybody's runs.
+its standard output; what a solver prints goes to the standard error. It computes with one thread. Its parent may kill
+it at any instant, and it ends itself when its parent is gone. Every run has workers of its own, so that ending them
+breaks no other run.
 """
 
 from __future__ import annotations
@@ -23,17 +23,16 @@ from typing import IO, Any
 
 from bisimetric._support.cores import THREADS_VARIABLE
 from bisimetric.errors import InvalidOption, PairFailed, ToleranceNotReached
-from bisimetric.many.outcome import Outcome, Pair, naming, solved
-from bisimetric.many.question import Question
+from bisimetric.many.question import Outcome, Pair, Question, naming, solve_pair
 from bisimetric.models.chain import MarkovChain
 
-WATCH_SECONDS = 0.5  # between two looks for the parent
+WATCH_SECONDS = 0.5  # between two checks that the parent is there
 START = "import sys; sys.path[:] = sys.argv[2:]; from bisimetric.many.worker import serve; serve(int(sys.argv[1]))"
 THREADS_BELOW = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 def portable(thing: object, what: str) -> bytes:
-    """A pickle of something, also if it is defined in a function or in the main module."""
+    """A pickle of `thing`, which may be defined in a function or in the main module."""
     import cloudpickle
 
     try:
@@ -53,12 +52,12 @@ def check_portable(question: Question, chains: Sequence[MarkovChain], name: str)
 
 
 class Worker:
-    """The process as its parent sees it; a thread of the parent's puts what comes from it, and None at the end."""
+    """The process as its parent sees it; a thread puts its outcomes into `arrived`, and None when it has ended."""
 
     def __init__(self, question: bytes, arrived: SimpleQueue[tuple[Worker, Outcome | None]]) -> None:
         from multiprocessing.spawn import get_executable
 
-        self.sent: list[Pair] = []  # in its hands, in the order in which it solves them
+        self.sent: list[Pair] = []  # pairs without an outcome yet, in the order in which it solves them
         places = [place for place in sys.path if isinstance(place, str)]
         self._process = subprocess.Popen(
             [get_executable() or "", "-c", START, str(os.getpid()), *places],
@@ -77,12 +76,12 @@ class Worker:
         self._write(question)
 
     def send(self, number: int, pair: Pair) -> None:
-        """One more pair to solve."""
+        """Send one more pair."""
         self.sent.append(pair)
         self._write((number, pair.i, pair.j, portable(pair, f"pair ({pair.i}, {pair.j})")))
 
     def lost(self) -> PairFailed:
-        """What to say when it ended without an answer."""
+        """The error to raise where the process ended without an answer."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(WATCH_SECONDS)
         code = self.end()
@@ -94,7 +93,7 @@ class Worker:
         )
 
     def end(self) -> int:
-        """End the process, whatever it is doing; how it ended."""
+        """End the process at once; its exit code."""
         if self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.close()
@@ -117,7 +116,7 @@ class Worker:
 
 @contextmanager
 def without_ctrl_c() -> Iterator[None]:
-    """Ctrl-C comes after this; workers that are started inside never see it, so that only their parent ends them."""
+    """Hold back Ctrl-C inside; workers started inside never get it, so that only their parent ends them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -156,7 +155,7 @@ def serve(parent: int) -> None:
 
 
 def _receive(pairs: IO[bytes], inbox: SimpleQueue[Any]) -> None:
-    """Read at once whatever comes, so that the parent never waits, and end with the parent."""
+    """Read pairs as soon as they come, so that the parent never waits; end when the parent closes the input."""
     try:
         while True:
             inbox.put(pickle.load(pairs))
@@ -175,7 +174,7 @@ def _answer(question: bytes, number: int, i: int, j: int, pair: bytes) -> bytes:
     """The pickled outcome of one pair."""
     try:
         with naming(i, j):
-            found = solved(pickle.loads(question), number, pickle.loads(pair))
+            found = solve_pair(pickle.loads(question), number, pickle.loads(pair))
     except PairFailed as error:  # it cannot be read here
         found = Outcome(number, 0.0, None, error)
     try:

@@ -18,7 +18,7 @@ from bisimetric._support import memory
 from bisimetric.errors import InvalidChain
 from bisimetric.kernels.layout import Blocks, Predecessors
 
-ARCS_AT_ONCE = 2_000_000  # that one call of the kernel looks at; about a tenth of a second
+ARCS_AT_ONCE = 2_000_000  # arcs that one call of the kernel looks at; about a tenth of a second
 BYTES_PER_STATE = 96  # of the kernel's arrays
 BYTES_PER_ARC = 24  # rows as given to the kernel, and by columns
 MOST_STATES = 2**31 - 1
@@ -38,9 +38,9 @@ class Moves(NamedTuple):
 def refined(moves: Moves, initial: Classes, tol: float, most: int | None = None) -> Classes | None:
     """The coarsest partition that refines `initial` and in which the states of a class move alike.
 
-    In the end, for any two classes C and D, the probabilities with which the states of C move into D have, sorted, no
-    gap above `tol`. States whose rows are within tol/2 of rows that make them bisimilar are never separated. None if
-    more than `most` classes turn up.
+    For any two classes C and D, the sorted probabilities with which states of C move into D have no gap above `tol`.
+    States whose rows are within tol/2 of rows that make them bisimilar are never separated. None if there are more than
+    `most` classes.
     """
     n_states = len(initial)
     most = n_states if most is None else most

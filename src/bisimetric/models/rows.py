@@ -3,8 +3,8 @@
 A row of floats hardly ever sums to one. Every accepted row is divided by its sum and rounded to multiples of
 2⁻⁵², the rest going to its largest entry. Such a row sums to one exactly, and any sum of its entries is exact
 in float64, so the transport kernels need no tolerance on flows. Entries that round to zero are dropped. The
-1-norm between the row given and the row stored is kept (`RowError`, at most a few units in the last place),
-because certificates must pay for it.
+1-norm between the row given and the row stored is kept (`row_error`, at most a few units in the last place), because
+certificates must pay for it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _dtype(given: Any, what: str) -> np.dtype[Any]:
 def as_csr(given: Any, what: str) -> tuple[sparse.csr_array, float]:
     """A canonical float64 CSR copy (sorted, duplicates summed) and the row-sum tolerance for its dtype.
 
-    Entries may be anything yet: `exact_rows` refuses what is no probability.
+    Entries are not checked here: `exact_rows` does that.
     """
     dtype = given.dtype if sparse.issparse(given) else _dtype(given, what)
     tol = ROW_SUM_TOL_SINGLE if dtype.kind == "f" and dtype.itemsize <= 4 else ROW_SUM_TOL
@@ -125,7 +125,7 @@ def refuse_not_finite(matrix: sparse.csr_array, what: str) -> None:
 
 
 def _check_indices(matrix: Any) -> None:
-    """Raise ValueError where a sparse matrix points outside itself: converting such a one can crash."""
+    """Raise ValueError where an index of a sparse matrix is out of range: converting such a matrix can crash."""
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)
     elif matrix.format == "coo":

@@ -32,10 +32,20 @@ Row = list[tuple[int, Fraction]]  # successors and probabilities
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactCertificate(Immutable):
-    """lower ≤ V* ≤ upper as fractions, for the chains' rows, cost and discount as stored; NaN where not solved."""
+    """Bounds on the distances as fractions, without any rounding; `certify_exactly` returns it.
 
-    lower: Rationals  # [n, m]
-    upper: Rationals  # [n, m]
+    They hold for the rows, costs and discount as stored, read as the rational numbers they are.
+
+    Attributes
+    ----------
+    lower, upper : [n, m] arrays of `fractions.Fraction`
+        lower ≤ V* ≤ upper; NaN at pairs that were not solved.
+    gap : Fraction
+        The width of the widest interval.
+    """
+
+    lower: Rationals
+    upper: Rationals
 
     @property
     def gap(self) -> Fraction:
@@ -48,7 +58,34 @@ class ExactCertificate(Immutable):
 
 
 def certify_exactly(solution: Solution) -> ExactCertificate:
-    """Check the coupling and the potentials of a solution in rational arithmetic; for small problems."""
+    """Check the coupling and the potentials of a solution in rational arithmetic.
+
+    This is a second opinion for small problems: plain Python that shares no code with the solvers or the checker.
+
+    Parameters
+    ----------
+    solution : Solution
+
+    Returns
+    -------
+    ExactCertificate
+
+    Raises
+    ------
+    InvalidProblem
+        The problem is too large: Σ S_x·S_y over all pairs, with S the numbers of successors, exceeds 2 million.
+    InvalidWitness
+        A coupling has negative mass, or mass outside its supports.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import bisimetric as bm
+    >>> chain = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1])
+    >>> exact = bm.certify_exactly(bm.distance(chain, chain, discount=0.5))
+    >>> exact.lower[0, 1] <= Fraction(4, 3) <= exact.upper[0, 1]
+    True
+    """
     if not isinstance(solution, Solution):
         raise InvalidProblem(f"solution is a {type(solution).__name__}, expected a Solution; solve(...) makes one")
     problem = solution.problem
@@ -89,7 +126,7 @@ def _bounded(
 
 
 def _transported(cells: Cells, y: int, p: Row, q: Row, V: Rationals) -> tuple[Fraction, Fraction]:
-    """<π, V>, and by how much the marginals are off."""
+    """<π, V>, and the 1-norm by which the marginals are off."""
     left, right = [mass for _, mass in p], [mass for _, mass in q]
     total = Fraction(0)
     for k in range(int(cells.indptr[y]), int(cells.indptr[y + 1])):

@@ -5,16 +5,15 @@ states, their distances to anything are equal; likewise for the target. So the p
 
     V̂(X, Y) = ĉ(X, Y) + γ · min { <π̂, V̂> : π̂ couples P̂[X] and Q̂[Y] },        V*(x, y) = V̂(X, Y) for x ∈ X, y ∈ Y,
 
-P̂[X] being the row of the first state of X, summed over classes. Rows are rounded when a chain is made, so states that
-move alike on paper may differ by a few roundings; how far the rows of a class are from P̂[X] is measured, counted as
-a part of P̂'s `row_error`, and so paid for by the quotient's certificate: with δ the largest such 1-norm of each
-side,
+where P̂[X] is the row of the first state of X, summed over classes. Rows are rounded when a chain is made, so states
+that move alike on paper may differ by a few roundings. The distance between the rows of a class and P̂[X] is measured
+and added to P̂'s `row_error`, so that the quotient's certificate pays for it: with δ the largest 1-norm of each side,
 
     |V* - V̂| ≤ γ/(1-γ) · ½(δ_x + δ_y) · span V̂.
 
 Such a class is marked as `merged`: no distance from it is proved to be zero, not even from itself.
 
-No sweep over the full problem is needed. Couplings are lifted when they are looked at (kernels/lifting.py).
+No sweep over the full problem is needed. Couplings are lifted to states when they are read (kernels/lifting.py).
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solution import Solution
 
 WORTHWHILE = 0.5  # of the pairs, at most, must be left for the quotient to be solved instead
-GRAINS_PER_ENTRY = 4  # of a row: by how much sums that are equal on paper may differ
-SHARE_OF_TOL = 0.05  # of the relative gap asked for: more is not spent on lumping
-ROWS_AT_ONCE = 64  # of the cost that are compared
+GRAINS_PER_ENTRY = 4  # per entry of a row: sums that are equal on paper may differ by as many grains
+SHARE_OF_TOL = 0.05  # of the relative gap asked for: the most that lumping may add to it
+ROWS_AT_ONCE = 64  # rows of the cost that are compared in one call
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd, without pattern: 2^64 divided by the golden ratio
 
 
@@ -108,7 +107,7 @@ def worthwhile(problem: Problem, tol: float) -> Lumping | None:
 
 
 def _bare(chain: MarkovChain) -> MarkovChain:
-    """The chain without what no coupling depends on."""
+    """The chain with only those parts that couplings depend on."""
     bare = object.__new__(MarkovChain)
     for name in ("transitions", "row_error", "merged"):
         object.__setattr__(bare, name, getattr(chain, name))
@@ -139,5 +138,5 @@ def _equal_rows(tables: list[npt.NDArray[Any]]) -> Classes:
         for k in range(0, n, ROWS_AT_ONCE):
             part = slice(k, k + ROWS_AT_ONCE)
             other = (table[part] != table[like[part]]).any(axis=1)
-            like[part][other] = np.arange(n)[part][other]  # one number for two rows: let them be
+            like[part][other] = np.arange(n)[part][other]  # different rows with the same number stay alone
     return np.unique(like, return_inverse=True)[1].astype(np.int64)

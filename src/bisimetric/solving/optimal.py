@@ -3,7 +3,7 @@
     V(s) = max_a [ r(s, a) + γ <P(s, a), V> ]
 
 Policy iteration: choose the best action against V, then evaluate that policy with V + d, (I - γP_π) d = T V - V
-(`_linear`). Each policy is better than the one before, and there are finitely many, so it ends. With R = T V - V and
+(`linear`). Each policy is better than the one before, and there are finitely many, so it ends. With R = T V - V and
 π the policy that is best against V (MacQueen 1966),
 
     T V + γ/(1-γ)·min R  ≤  V_π  ≤  V  ≤  T V + γ/(1-γ)·max R,
@@ -34,18 +34,38 @@ TOL = 1e-12  # of the gap, relative to the largest value: close to what rounding
 EVALUATION = 1e-9  # residual of an evaluation, relative to the residual it starts from
 SOLVED = 16 * UNIT_ROUNDOFF  # the same, relative to the solution, where that is less
 ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
-MOST_ROUNDS = 10_000  # policies improve in every one, so that rarely more than one a state is needed
-PROGRESS = 0.9  # of the best gap: anything less is progress
+MOST_ROUNDS = 10_000  # each finds a better policy; rarely are more needed than there are states
+PROGRESS = 0.9  # a gap below this fraction of the best one counts as progress
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OptimalPolicy(Immutable):
-    """A policy that is optimal up to `gap`: it earns at least `lower`, and no policy earns more than `upper`."""
+    """A policy that is optimal up to `gap`; `MDP.optimal_policy` returns it.
 
-    policy: npt.NDArray[np.int64]  # [n], action indices
-    value: Floats  # [n], the best estimate of the optimal discounted rewards
-    lower: Floats  # [n]
-    upper: Floats  # [n]
+    Attributes
+    ----------
+    policy : [n] array of int
+        The index of the action to take in every state.
+    value : [n] array
+        The best estimate of the optimal discounted rewards.
+    lower, upper : [n] arrays
+        Certified bounds: the policy earns at least `lower`, and no policy earns more than `upper`.
+    gap : float
+        max(upper - lower).
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> stay, go = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
+    >>> best = bm.MDP([stay, go], [[0, 0], [1, 0]]).optimal_policy(discount=0.5)
+    >>> best.policy.tolist(), best.value.round(10).tolist()
+    ([1, 0], [1.0, 2.0])
+    """
+
+    policy: npt.NDArray[np.int64]
+    value: Floats
+    lower: Floats
+    upper: Floats
 
     @property
     def gap(self) -> float:
@@ -83,12 +103,12 @@ def optimal_policy(mdp: MDP, discount: float) -> OptimalPolicy:
 
 
 def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[Floats, npt.NDArray[np.int64], Floats]:
-    """V, the policy that is best against it, and T V, with a gap as small as rounding lets it be."""
+    """V, the policy that is best against it, and T V, with a gap close to what rounding allows."""
     states = np.arange(rewards.shape[1])
     onward = gamma / (1.0 - gamma)
     value = np.zeros(len(states))
     best, idle = math.inf, 0
-    kept = None  # the policy that is evaluated: an action gives way only to one that is better by more than rounding
+    kept = None  # the policy that is evaluated: it takes another action only if that is better by more than rounding
     for _ in range(MOST_ROUNDS):
         earned = rewards + gamma * (stacked @ value).reshape(rewards.shape)
         policy = earned.argmax(axis=0)
@@ -110,7 +130,7 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
 
 
 def _evaluated(moves: sparse.csr_array, residual: Floats, start: Floats, gamma: float) -> Floats:
-    """d with (I - γP) d = residual; the start, a step of value iteration, where that is not to be had."""
+    """d with (I - γP) d = residual; `start`, a step of value iteration, where the linear system is not solved."""
     largest = float(np.abs(residual).max())
     target = min(EVALUATION * largest, SOLVED * float(np.abs(start).max()))
     solved = Ladder().solve_stored(moves, residual, start, gamma, target)
