@@ -3,7 +3,10 @@
     μ_k(xy, x'y') = ν_k(xy) π_k(x'y'|xy),   ν_k = (1-γ) ν_0 + γ Π_kᵀ ν_k,   μ̄ = (μ_1 + … + μ_K)/K,   π_μ̄ = μ̄/ν̄
 
 ν_0 is the joint law of independent starts, or uniform over all pairs where a chain has no start. Averages of couplings
-do not factor, so this stores all Σ S_x·S_y cells, and every round costs a linear solve.
+do not factor, so this stores all Σ S_x·S_y cells, and every round costs a linear solve. Nothing here iterates by
+itself: the solver decides after how many rounds to ask for the output.
+
+Reference: Calo et al. 2024, Theorem 2 and Appendix D.
 """
 
 from __future__ import annotations
@@ -16,8 +19,9 @@ from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support import memory
-from bisimetric.couplings.factored import Factored, policy_value
+from bisimetric.couplings.factored import Factored
 from bisimetric.couplings.occupancy import visits
+from bisimetric.couplings.rounded import policy_value
 from bisimetric.couplings.witness import IndependentWitness, StoredWitness, pair_cells, successors
 from bisimetric.kernels.layout import Cells
 from bisimetric.linear import krylov
@@ -32,7 +36,7 @@ class Average:
     """Sums over the rounds so far."""
 
     bellman: Bellman
-    cells: Cells  # the couplings of the round in hand
+    cells: Cells  # the couplings of the last round
     columns: npt.NDArray[np.int64]  # [cells], flat successor pairs
     flow: Floats  # [cells], Σ ν_k π_k
     visited: Floats  # [pairs], Σ ν_k
@@ -42,7 +46,7 @@ class Average:
 
     @classmethod
     def start(cls, bellman: Bellman) -> Average:
-        """Nothing averaged yet; estimated before it is allocated."""
+        """Sums over no rounds; raises if they need more memory than there is."""
         n, m = bellman.shape
         size = len(bellman.source.data) * len(bellman.target.data)
         memory.require(
@@ -55,7 +59,7 @@ class Average:
         return cls(bellman, cells, columns, np.zeros(len(columns)), np.zeros(n * m))
 
     def add(self, state: Factored, *, rounded: bool) -> None:
-        """One round's couplings."""
+        """Add the couplings of one round, as they are or `rounded`."""
         bellman, cells = self.bellman, self.cells
         n, m = bellman.shape
         kernels.sinkhorn.rounding.rounded(
@@ -70,7 +74,7 @@ class Average:
         self._state = state
 
     def output(self, guess: Floats, target: float) -> tuple[Floats, StoredWitness]:
-        """π_μ̄, rounded, with its value."""
+        """The value of π_μ̄ rounded to valid couplings, and those couplings."""
         assert self._state is not None
         bellman, state = self.bellman, self._state
         n, m = bellman.shape

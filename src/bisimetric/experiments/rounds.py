@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bisimetric.couplings.factored import Factored
+from bisimetric.couplings.rounded import evaluate
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.problems.discounted import Problem
@@ -86,7 +87,7 @@ def answer(problem: Problem, solver: Approximate) -> Answer:
 def value_of(state: Factored, guess: Floats, target: float) -> Floats:
     """V^π of the couplings to a residual of `target`, in the units of the cost."""
     scale = state.bellman.scale
-    return state.evaluate(guess * scale, target * scale) / scale
+    return evaluate(state, guess * scale, target * scale) / scale
 
 
 def spaced(last: int, per_decade: int) -> list[int]:

@@ -177,9 +177,22 @@ def part(function: Function) -> Function:
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[no-any-return]
 
 
+def inlined_part(function: Function) -> Function:
+    """A short part whose lines become those of its caller, so that no array is handed on and counted as a reference."""
+    return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")(function)  # type: ignore[no-any-return]
+
+
 def finite_part(function: Function) -> Function:
     """A part that may assume finite numbers, so that its minima are vectorised."""
     fastmath = {"nnan", "ninf", "nsz"}
+    return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=fastmath)(  # type: ignore[no-any-return]
+        function
+    )
+
+
+def vector_part(function: Function) -> Function:
+    """A finite part that may fuse multiplications with additions, as `vector_kernel` does."""
+    fastmath = {"nnan", "ninf", "nsz", "contract"}
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=fastmath)(  # type: ignore[no-any-return]
         function
     )

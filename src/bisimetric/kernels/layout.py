@@ -149,10 +149,20 @@ class Scalings(NamedTuple):
 class Shared(NamedTuple):
     """The logarithm Λ of the kernel that all pairs share, oriented for a half projection, and its exponential."""
 
+    by_source: bool  # which side is projected on: "own" below, against "other"
     whole: npt.NDArray[np.float64]  # [others, owns], Λ = whole + rest
     rest: npt.NDArray[np.float64]  # [others, owns]
     factor: npt.NDArray[np.float64]  # [others, owns], exp(Λ - shift - centre), at most e
-    shift: npt.NDArray[np.float64]  # [owns], u; the reference of the others is handed in
+    shift: npt.NDArray[np.float64]  # [owns], the reference u
+    centre: npt.NDArray[np.float64]  # [others], the reference v
+
+
+class Supports(NamedTuple):
+    """The successors of one side at the pairs (x, 0), …, (x, m - 1), one pair after the other."""
+
+    states: npt.NDArray[np.int32]  # [entries]
+    probability: npt.NDArray[np.float64]  # [entries]
+    ends: npt.NDArray[np.int64]  # [m + 1], the pair (x, y) has the entries ends[y] to ends[y + 1]
 
 
 class Weights(NamedTuple):

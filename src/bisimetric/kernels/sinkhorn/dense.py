@@ -36,15 +36,13 @@ def relate(first, last, given, rest, centre, out, error, middle):
 
 
 @vector_kernel
-def weigh(first, last, m, by_source, P, Q, error, weights):
-    """The exponentials, corrected for what their arguments missed, times the probabilities."""
+def weigh(first, last, m, by_source, probability, error, weights):
+    """The exponentials, corrected for what their arguments missed, times the probabilities of the other side."""
     for pair in range(first, last):
         x = pair // m
-        at = (pair - x * m) * m if by_source else x * (len(P.indptr) - 1)
-        here, missed = weights[pair], error[pair - first]
-        probability = Q.data[at : at + len(here)] if by_source else P.data[at : at + len(here)]
+        here, missed, row = weights[pair], error[pair - first], probability[pair - x * m if by_source else x]
         for k in range(len(here)):
-            here[k] = (here[k] + here[k] * missed[k]) * probability[k]
+            here[k] = (here[k] + here[k] * missed[k]) * row[k]
 
 
 @vector_kernel
@@ -59,30 +57,27 @@ def commit(first, last, logs, middle, shift, mine, mine_rest):
 
 
 @vector_kernel
-def expect(first, last, m, by_source, step, cost, P, Q, logs, middle, shift, mine, mine_rest, expected):
+def expect(first, last, by_source, step, cost, probability, logs, middle, shift, mine, mine_rest, expected):
     """c - 1/step·Σ P(x')·(α + log Σ …), from the logarithms of the sums, which are overwritten."""
+    m = cost.shape[1]
     for pair in range(first, last):
         x = pair // m
         y = pair - x * m
         log, own, own_rest, reference = logs[pair - first], mine[pair], mine_rest[pair], middle[pair]
         for i in range(len(log)):
             log[i] = (own[i] + (reference + shift[i])) + (own_rest[i] + log[i])
-        at = x * len(log) if by_source else y * len(log)
-        probability = P.data[at : at + len(log)] if by_source else Q.data[at : at + len(log)]
-        expected[x, y] = cost[x, y] - inner(probability, log) / step
+        expected[x, y] = cost[x, y] - inner(probability[x if by_source else y], log) / step
 
 
 @vector_kernel
-def turn(first, last, m, by_source, P, Q, sums, factor, top, weights, middle):
+def turn(first, last, m, by_source, probability, sums, factor, top, weights, middle):
     """The weights of the side just projected: its scalings are one over the sums, so no exponential is needed."""
     for pair in range(first, last):
         x = pair // m
-        here, total = weights[pair], sums[pair - first]
-        at = (x if by_source else pair - x * m) * len(here)
-        probability = P.data[at : at + len(here)] if by_source else Q.data[at : at + len(here)]
+        here, total, row = weights[pair], sums[pair - first], probability[x if by_source else pair - x * m]
         for k in range(len(here)):
             # The operator would look for zeros to raise an error, one number at a time.
-            here[k] = np.divide(probability[k] * factor[k], total[k])
+            here[k] = np.divide(row[k] * factor[k], total[k])
         middle[pair] = top - middle[pair]
 
 
@@ -96,36 +91,35 @@ def prepare(first, last, by_source, rows, centre, scalings, out):
         return False
     part = out.weights[first:last]
     np.exp(part, out=part)
-    weigh(first, last, m, by_source, rows[0], rows[1], error, out.weights)
+    weigh(first, last, m, by_source, rows[1 if by_source else 0].data.reshape(-1, len(centre)), error, out.weights)
     return True
 
 
-def project(first, last, by_source, step, cost, rows, shared, given, centre, scalings, expected):
-    """The pairs first..last: own scalings are set, or `expected` if it is given. False if a pair is out of range.
+def project(first, last, step, cost, rows, shared, given, own_centre, scalings, expected):
+    """The pairs first..last: sets own scalings, or `expected` if it is not empty. False if a pair is out of range.
 
-    When scalings are set, `given` becomes the weights of the own side, with references `centre`, if it can hold them.
+    When it sets scalings, `given` becomes the weights of the own side, relative to `own_centre`, if it can hold them.
     """
-    n, m = len(rows[0].indptr) - 1, len(rows[1].indptr) - 1
+    n, m = cost.shape
+    by_source, own = shared.by_source, rows[0 if shared.by_source else 1]
     sums = given.weights[first:last] @ shared.factor
     if sums.min() < SMALLEST:
         return False
+    probability = own.data.reshape(-1, sums.shape[1])
     mine, rest = (scalings.a, scalings.a_rest) if by_source else (scalings.b, scalings.b_rest)
     mine, rest = mine.reshape(n * m, -1), rest.reshape(n * m, -1)
-    logs = np.log(sums, out=None if expected is None else sums)
-    if expected is None:
-        commit(first, last, logs, given.middle, shared.shift, mine, rest)
-        relative = centre - shared.shift
-        if n == m and relative.max() - relative.min() <= 0.5 * SPAN:
-            top = relative.max()
-            factor = np.exp(relative - top)
-            turn(first, last, m, by_source, rows[0], rows[1], sums, factor, top, given.weights, given.middle)
-        else:
-            given.middle[first] = UNKNOWN
+    if expected.size > 0:
+        logs = np.log(sums, out=sums)
+        expect(first, last, by_source, step, cost, probability, logs, given.middle, shared.shift, mine, rest, expected)
+        return True
+    commit(first, last, np.log(sums), given.middle, shared.shift, mine, rest)
+    relative = own_centre - shared.shift
+    if n == m and relative.max() - relative.min() <= 0.5 * SPAN:
+        top = relative.max()
+        factor = np.exp(relative - top)
+        turn(first, last, m, by_source, probability, sums, factor, top, given.weights, given.middle)
     else:
-        expect(
-            first, last, m, by_source, step, cost, rows[0], rows[1], logs, given.middle, shared.shift, mine, rest,
-            expected,
-        )  # fmt: skip
+        given.middle[first] = UNKNOWN
     return True
 
 

@@ -29,18 +29,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from bisimetric.kernels._compile import vector_kernel
-from bisimetric.kernels.layout import SMALLEST, SPAN
-from bisimetric.kernels.sinkhorn.elementary import exp_parts, highest, inner, log_all, lowest
+from bisimetric.kernels._compile import vector_kernel, vector_part
+from bisimetric.kernels.layout import SMALLEST, SPAN, Index, Supports
+from bisimetric.kernels.sinkhorn.elementary import exp_parts, log_all
 
-CHUNK = 16  # pairs per matrix product; blocks begin at multiples of it
+NO_MASS = 1.0  # sums of a pair that is not projected, so that their logarithms can be taken with the others
 HUGE = 1.7e308  # beyond any logarithm: kernels may assume finite numbers
 FAINT = -80.0  # exponents this far below the largest add nothing to a sum, also where probabilities are 2^-52
 
 
 @vector_kernel
-def gibbs(by_source, amount, expected, whole, rest, centre, commit, out):
-    """Λ - amount·expected, other side first, and its exponential relative to u and v = centre; `commit` sets Λ."""
+def gibbs(amount, expected, whole, rest, commit, out):
+    """Fill `out` with Λ - amount·expected and its exponential relative to u and v; `commit` also sets Λ to it."""
+    by_source, centre = out.by_source, out.centre
     n, m = whole.shape
     others, owns = (m, n) if by_source else (n, m)
     for x in range(n):
@@ -100,161 +101,199 @@ def centres(P, Q, scalings, centre_x, centre_y):
 
 
 @vector_kernel
-def project(first, last, by_source, commit, dense, step, cost, scale, stop, P, Q, shared, centre, scalings, expected):
-    """A half projection of the pairs first..last (flat; `first` is a multiple of CHUNK).
+def project(first, last, by_products, step, cost, stop, P, Q, shared, scalings, expected):
+    """A half projection of the pairs of the source rows first..last.
 
-    With `commit` the own scalings are set. Otherwise expected = c - 1/step·Σ P(x')·(α + log Σ …): what the
+    If `expected` is empty, this sets the own scalings. Otherwise expected = c - 1/step·Σ P(x')·(α + log Σ …): what the
     Bellman–Sinkhorn operator makes of the value that `shared` was built with, averaged over the own successors.
     """
-    m = len(Q.indptr) - 1
-    own_rows, other_rows = (P, Q) if by_source else (Q, P)
-    own_whole, own_rest = (scalings.a, scalings.a_rest) if by_source else (scalings.b, scalings.b_rest)
-    other_whole, other_rest = (scalings.b, scalings.b_rest) if by_source else (scalings.a, scalings.a_rest)
-    others, owns = shared.whole.shape
-    whole, rest, exps = np.empty(CHUNK * others), np.empty(CHUNK * others), np.empty(CHUNK * others)
-    weights = np.zeros((CHUNK, others))
-    products = np.empty((CHUNK, owns))
-    sums, tops, logs = np.empty(CHUNK * owns), np.empty(CHUNK * owns), np.empty(CHUNK * owns)
-    scratch = np.empty(CHUNK * max(owns, others))
-    middle = np.empty(CHUNK)
-    fits, at_rest = np.empty(CHUNK, np.bool_), np.empty(CHUNK, np.bool_)
-    # Per pair of a chunk: where its scalings, rows and parts of the buffers begin.
-    own_scaling, other_scaling = np.empty(CHUNK, np.int64), np.empty(CHUNK, np.int64)
-    own_at, own_size = np.empty(CHUNK, np.int64), np.empty(CHUNK, np.int64)
-    other_at, other_size = np.empty(CHUNK, np.int64), np.empty(CHUNK, np.int64)
-    for begin in range(first, last, CHUNK):
-        count = min(CHUNK, last - begin)
-        filled = 0
-        for r in range(count):
-            x = (begin + r) // m
-            y = begin + r - x * m
-            at_x = m * P.indptr[x] + y * (P.indptr[x + 1] - P.indptr[x])
-            at_y = x * len(Q.data) + Q.indptr[y]
-            own, other = (x, y) if by_source else (y, x)
-            own_scaling[r], other_scaling[r] = (at_x, at_y) if by_source else (at_y, at_x)
-            own_at[r], own_size[r] = own_rows.indptr[own], own_rows.indptr[own + 1] - own_rows.indptr[own]
-            other_at[r], other_size[r] = (
-                other_rows.indptr[other],
-                other_rows.indptr[other + 1] - other_rows.indptr[other],
-            )
-            at_rest[r] = stop.size > 0 and stop[x, y]
-            fits[r] = not at_rest[r]
-            if at_rest[r]:
-                continue
-            # The others' scalings relative to their references and to the middle of the pair's range. (Loops run
-            # over slices: with an offset in the index the compiler must expect negative ones, and does not vectorise.)
-            size = other_size[r]
-            given = other_whole[other_scaling[r] : other_scaling[r] + size]
-            given_rest = other_rest[other_scaling[r] : other_scaling[r] + size]
-            states = other_rows.indices[other_at[r] : other_at[r] + size]
-            here, here_rest = whole[filled : filled + size], rest[filled : filled + size]
-            if size == others:  # full support: no indirection
-                for k in range(size):
-                    here[k] = given[k] + centre[k]
+    by_source, m = shared.by_source, len(Q.indptr) - 1
+    longest = 0
+    for x in range(first, last):
+        longest = max(longest, P.indptr[x + 1] - P.indptr[x])
+    size = max(m * longest, len(Q.indices))
+    states, probability, ends = np.empty(m * longest, np.int32), np.empty(m * longest), np.empty(m + 1, np.int64)
+    work = np.empty((6, size))
+    whole, weights, scratch, sums, tops, logs = work[0], work[1], work[2], work[3], work[4], work[5]
+    middle, fits, going = np.empty(m), np.empty(m, np.bool_), np.ones(m, np.bool_)
+    dense, factors = np.empty((m, m) if by_products else (0, 0)), np.empty(m * longest if by_products else 0)
+    for x in range(first, last):
+        x_at, sx = P.indptr[x], P.indptr[x + 1] - P.indptr[x]
+        if stop.size > 0:
+            for y in range(m):
+                going[y] = not stop[x, y]
+        _repeat_row(x_at, sx, P.indices, P.data, states, probability, ends)
+        at_x, at_y = m * x_at, x * len(Q.indices)
+        a, a_rest = scalings.a[at_x : at_x + m * sx], scalings.a_rest[at_x : at_x + m * sx]
+        b, b_rest = scalings.b[at_y : at_y + len(Q.indices)], scalings.b_rest[at_y : at_y + len(Q.indices)]
+        mine, mine_rest, given, given_rest = (a, a_rest, b, b_rest) if by_source else (b, b_rest, a, a_rest)
+        own_states, other_states = (states, Q.indices) if by_source else (Q.indices, states)
+        own_probability, other_probability = (probability, Q.data) if by_source else (Q.data, probability)
+        own_ends, other_ends = (ends, Q.indptr) if by_source else (Q.indptr, ends)
+        _relate(other_states, other_ends, given, shared.centre, whole, middle, fits)
+        exp_parts(len(given), whole, given_rest, weights, scratch)
+        for k in range(len(given)):
+            weights[k] *= other_probability[k]
+        if not by_products:
+            missed = _sum_by_pair(
+                own_states, own_ends, other_states, other_ends, weights, shared.factor, shared.shift, middle, going,
+                fits, sums, tops,
+            )  # fmt: skip
+        else:
+            row = P.indices[x_at : x_at + sx]
+            if by_source:
+                _sum_by_row(row, other_states, other_ends, weights, shared.factor, dense, factors, sums)
             else:
-                for k in range(size):
-                    here[k] = given[k] + centre[states[k]]
-            low, high = lowest(here), highest(here)
-            fits[r] = high - low <= SPAN
-            if not fits[r]:
-                continue
-            middle[r] = np.rint(0.5 * (low + high))
-            for k in range(size):
-                here[k] -= middle[r]
-                here_rest[k] = given_rest[k]
-            filled += size
-        exp_parts(filled, whole, rest, exps, scratch)
-        filled = 0
-        for r in range(count):
-            if fits[r]:
-                size, weight = other_size[r], weights[r]
-                probability = other_rows.data[other_at[r] : other_at[r] + size]
-                states = other_rows.indices[other_at[r] : other_at[r] + size]
-                part = exps[filled : filled + size]
-                if dense and size < others:
-                    weight[:] = 0.0
-                    for k in range(size):
-                        weight[states[k]] = probability[k] * part[k]
-                else:
-                    for k in range(size):
-                        weight[k] = probability[k] * part[k]
-                filled += size
-        if dense:
-            np.dot(weights[:count], shared.factor, products[:count])
-        filled = 0
-        for r in range(count):
-            if at_rest[r]:
-                continue
-            size = own_size[r]
-            states = own_rows.indices[own_at[r] : own_at[r] + size]
-            total, top = sums[filled : filled + size], tops[filled : filled + size]
-            if fits[r]:
-                if dense and size == owns:
-                    total[:] = products[r]
-                elif dense:
-                    for i in range(size):
-                        total[i] = products[r, states[i]]
-                else:
-                    total[:] = 0.0
-                    for k in range(other_size[r]):
-                        weight_k = weights[r, k]
-                        factors = shared.factor[other_rows.indices[other_at[r] + k]]
-                        for i in range(size):
-                            total[i] += weight_k * factors[states[i]]
-                fits[r] = lowest(total) >= SMALLEST
-                if size == owns:
-                    for i in range(size):
-                        top[i] = middle[r] + shared.shift[i]
-                else:
-                    for i in range(size):
-                        top[i] = middle[r] + shared.shift[states[i]]
-            if not fits[r]:
-                others_here = other_rows.indices[other_at[r] : other_at[r] + other_size[r]]
-                probability = other_rows.data[other_at[r] : other_at[r] + other_size[r]]
-                given = other_whole[other_scaling[r] : other_scaling[r] + other_size[r]]
-                given_rest = other_rest[other_scaling[r] : other_scaling[r] + other_size[r]]
-                own_way(probability, others_here, given, given_rest, states, shared, whole, total, top)
-            filled += size
-        log_all(filled, sums, logs, scratch)
-        filled = 0
-        for r in range(count):
-            size = own_size[r]
-            x = (begin + r) // m
-            y = begin + r - x * m
-            if at_rest[r]:
-                if not commit:
-                    expected[x, y] = cost[x, y] * scale
-                continue
-            log, top, change = logs[filled : filled + size], tops[filled : filled + size], sums[filled : filled + size]
-            mine = own_whole[own_scaling[r] : own_scaling[r] + size]
-            mine_rest = own_rest[own_scaling[r] : own_scaling[r] + size]
-            if commit:
-                for i in range(size):
-                    carry = np.rint(log[i])
-                    mine[i] = -(top[i] + carry)
-                    mine_rest[i] = carry - log[i]
-            else:
-                for i in range(size):
-                    change[i] = (mine[i] + top[i]) + (mine_rest[i] + log[i])
-                expected[x, y] = cost[x, y] * scale - inner(own_rows.data[own_at[r] : own_at[r] + size], change) / step
-            filled += size
+                _sum_by_column(row, own_states, own_ends, weights, shared.factor, dense, factors, sums)
+            missed = _misfits(own_states, own_ends, shared.shift, middle, going, fits, sums, tops)
+        if missed > 0:
+            other = Supports(other_states, other_probability, other_ends)
+            _sum_alone(own_states, own_ends, other, given, given_rest, shared, fits, scratch, sums, tops)
+        log_all(len(mine), sums, logs, scratch)
+        if expected.size == 0:
+            _set_scalings(own_ends, going, tops, logs, mine, mine_rest)
+        else:
+            for i in range(len(mine)):
+                sums[i] = own_probability[i] * ((mine[i] + tops[i]) + (mine_rest[i] + logs[i]))
+            for y in range(m):
+                total = 0.0
+                if going[y]:
+                    for i in range(Index(own_ends[y]), Index(own_ends[y + 1])):
+                        total += sums[i]
+                expected[x, y] = cost[x, y] - total / step
 
 
-@vector_kernel
-def own_way(probability, others, given, given_rest, states, shared, exponent, total, top):
-    """total and top with Σ_k probability·exp(given + Λ) = total·exp(top) for each own state, top the largest term."""
-    for i in range(len(states)):
-        highest_here = -HUGE
-        for k in range(len(others)):
-            exponent[k] = given[k] + shared.whole[others[k], states[i]]
-            highest_here = max(highest_here, exponent[k])
-        found = 0.0
-        for k in range(len(others)):
-            if exponent[k] - highest_here > FAINT:
-                r = given_rest[k] + shared.rest[others[k], states[i]]
-                found += probability[k] * np.exp(exponent[k] - highest_here + r)
-        top[i] = highest_here
-        total[i] = found
+@vector_part
+def _repeat_row(x_at, sx, p_to, p_mass, states, probability, ends):
+    """The successors of x once for every y, so that both sides have the same form."""
+    ends[0] = 0
+    for y in range(len(ends) - 1):
+        ends[y + 1] = ends[y] + sx
+        for i in range(sx):
+            states[Index(y * sx + i)] = p_to[Index(x_at + i)]
+            probability[Index(y * sx + i)] = p_mass[Index(x_at + i)]
+
+
+@vector_part
+def _relate(states, ends, given, centre, whole, middle, fits):
+    """whole = given + centre - middle of each pair; `fits` says whether all its exponentials are in range."""
+    for k in range(len(given)):
+        whole[k] = given[k] + centre[Index(states[k])]
+    for y in range(len(middle)):
+        begin, end = Index(ends[y]), Index(ends[y + 1])
+        low, high = whole[begin], whole[begin]
+        for k in range(begin, end):
+            low, high = min(low, whole[k]), max(high, whole[k])
+        fits[y] = high - low <= SPAN
+        middle[y] = np.rint(0.5 * (low + high)) if fits[y] else high  # relative to `high`, no exponential overflows
+        for k in range(begin, end):
+            whole[k] -= middle[y]
+
+
+@vector_part
+def _sum_by_pair(
+    own_states, own_ends, other_states, other_ends, weights, factor, shift, middle, going, fits, sums, tops
+):
+    """sums = Σ weights·factor at every own successor, over the other successors of its pair; see `_misfits`."""
+    missed = 0
+    for y in range(len(going)):
+        if not going[y]:
+            for i in range(Index(own_ends[y]), Index(own_ends[y + 1])):
+                sums[i] = NO_MASS
+            fits[y] = True
+            continue
+        begin, end = Index(other_ends[y]), Index(other_ends[y + 1])
+        right, base = fits[y], middle[y]
+        for i in range(Index(own_ends[y]), Index(own_ends[y + 1])):
+            state, total = Index(own_states[i]), 0.0
+            for k in range(begin, end):
+                total += weights[k] * factor[Index(other_states[k]), state]
+            right = right and total >= SMALLEST
+            sums[i] = total
+            tops[i] = base + shift[state]
+        fits[y] = right
+        missed += not right
+    return missed
+
+
+@vector_part
+def _sum_by_row(row, other_states, other_ends, weights, factor, dense, factors, sums):
+    """The same by one matrix product for the source side, whose successors at every pair are `row`."""
+    m, sx = len(dense), len(row)
+    columns = factors[: m * sx].reshape(m, sx)
+    for j in range(m):
+        for i in range(sx):
+            columns[j, i] = factor[j, Index(row[i])]
+    dense[:] = 0.0
+    for y in range(m):
+        into = dense[y]
+        for k in range(Index(other_ends[y]), Index(other_ends[y + 1])):
+            into[Index(other_states[k])] = weights[k]
+    np.dot(dense, columns, sums[: m * sx].reshape(m, sx))
+
+
+@vector_part
+def _sum_by_column(row, own_states, own_ends, weights, factor, dense, factors, sums):
+    """The same for the target side: the other successors at every pair are `row`."""
+    m, sx = len(dense), len(row)
+    rows = factors[: sx * m].reshape(sx, m)
+    for i in range(sx):
+        rows[i] = factor[row[i]]
+    np.dot(weights[: m * sx].reshape(m, sx), rows, dense)
+    for y in range(m):
+        found = dense[y]
+        for i in range(Index(own_ends[y]), Index(own_ends[y + 1])):
+            sums[i] = found[Index(own_states[i])]
+
+
+@vector_part
+def _misfits(own_states, ends, shift, middle, going, fits, sums, tops):
+    """The true sums are sums·exp(tops); returns how many pairs do not fit the shared kernel."""
+    missed = 0
+    for y in range(len(going)):
+        right, base = fits[y], middle[y]
+        for i in range(Index(ends[y]), Index(ends[y + 1])):
+            if not going[y]:
+                sums[i] = NO_MASS
+            right = right and sums[i] >= SMALLEST
+            tops[i] = base + shift[Index(own_states[i])]
+        fits[y] = right or not going[y]
+        missed += not fits[y]
+    return missed
+
+
+@vector_part
+def _sum_alone(own_states, ends, other, given, given_rest, shared, fits, exponent, sums, tops):
+    """The sums of the pairs that do not fit the shared kernel, each relative to the largest of its exponents."""
+    for y in range(len(fits)):
+        if fits[y]:
+            continue
+        for i in range(ends[y], ends[y + 1]):
+            state, highest = own_states[i], -HUGE
+            for k in range(other.ends[y], other.ends[y + 1]):
+                exponent[k] = given[k] + shared.whole[other.states[k], state]
+                highest = max(highest, exponent[k])
+            total = 0.0
+            for k in range(other.ends[y], other.ends[y + 1]):
+                if exponent[k] - highest > FAINT:
+                    r = given_rest[k] + shared.rest[other.states[k], state]
+                    total += other.probability[k] * np.exp(exponent[k] - highest + r)
+            tops[i] = highest
+            sums[i] = total
+
+
+@vector_part
+def _set_scalings(ends, going, tops, logs, mine, mine_rest):
+    """mine + mine_rest = -(tops + logs), except where the game stops; overwrites tops and logs."""
+    for i in range(len(mine)):
+        carry = np.rint(logs[i])
+        tops[i] = -(tops[i] + carry)
+        logs[i] = carry - logs[i]
+    for y in range(len(going)):
+        if going[y]:
+            for i in range(Index(ends[y]), Index(ends[y + 1])):
+                mine[i] = tops[i]
+                mine_rest[i] = logs[i]
 
 
 @vector_kernel

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bisimetric.kernels._compile import finite_part, kernel, part
+from bisimetric.kernels._compile import finite_part, inlined_part, kernel, part
 from bisimetric.kernels.layout import HINT_RUN, SMALL, Index
 from bisimetric.kernels.listing import folded_number
 from bisimetric.kernels.transport.simplex import (
@@ -95,6 +95,68 @@ def _longest(indptr, first, last):
     return most
 
 
+@inlined_part
+def _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local):
+    """local[i, j] = value at the i-th successor of x and the j-th of y."""
+    for i in range(sx):
+        state = Index(p_to[Index(x_at + i)])
+        for j in range(sy):
+            local[i, j] = value[state, Index(q_to[Index(y_at + j)])]
+
+
+@inlined_part
+def _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real):
+    """The marginals of a pair."""
+    for i in range(sx):
+        real[MASS, i] = p_mass[Index(x_at + i)]
+    for j in range(sy):
+        real[MASS, Index(sx + j)] = q_mass[Index(y_at + j)]
+
+
+@inlined_part
+def _forced_cost(x_at, y_at, sx, sy, p_to, p_mass, q_to, q_mass, value):
+    """What the only coupling costs where x or y has a single successor."""
+    total = 0.0
+    for i in range(sx):
+        for j in range(sy):
+            total += p_mass[x_at + i] * q_mass[y_at + j] * value[p_to[x_at + i], q_to[y_at + j]]
+    return total
+
+
+@inlined_part
+def _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real):
+    """<f, P[x]> + <g, Q[y]> for the potentials of a tree."""
+    from_sources = 0.0
+    from_targets = 0.0
+    for i in range(sx):
+        from_sources += p_mass[Index(x_at + i)] * real[POT, i]
+    for j in range(sy):
+        from_targets += q_mass[Index(y_at + j)] * real[POT, Index(sx + j)]
+    return from_sources + from_targets
+
+
+@inlined_part
+def _store(x_at, y_at, at, sx, sy, p_to, q_to, listed, number, width, tree, real, codes, shift, target, weight):
+    """Write a tree and the cells with flow at position `at`; returns how many cells there are."""
+    numbered = number.size > 0
+    used = 0
+    for k in range(sx + sy - 1):
+        u = tree[k, CHILD]
+        w = tree[k, PARENT]
+        codes[Index(at + k)] = (Index(u) << Index(shift)) | Index(w)
+        if real[FLOW, u] > 0.0:
+            after_x = np.int64(p_to[Index(x_at + min(u, w))])
+            after_y = np.int64(q_to[Index(y_at + max(u, w) - sx)])
+            after = after_x * width + after_y
+            if listed:
+                after = number[after] if numbered else folded_number(width, after_x, after_y)
+            known = after < 0  # an evaluation changes nothing there
+            target[Index(at + used)] = 0 if known else after
+            weight[Index(at + used)] = 0.0 if known else real[FLOW, u]
+            used += 1
+    return used
+
+
 @kernel
 def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees, residual, tol, cold):
     """residual = c + γ·OT_value - value on the pairs number first..last, every tree pivoted to optimality.
@@ -102,16 +164,15 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
     `cold` starts new trees. `tol[K]` is the pivot tolerance for K nodes. Returns the lowest residual that can be
     claimed, the highest, and the number of pivots.
     """
-    # Names of their own: what is reached through a tuple, or sliced, is counted as a reference every time.
+    # Local names: numba counts a reference whenever an array is reached through a tuple, or sliced.
     p_at, p_to, p_mass = P.indptr, P.indices, P.data
     q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
     codes, offset, shift = trees.code, trees.offset, trees.shift
-    coupled, weight, used = trees.target, trees.weight, trees.used
+    target, weight, used = trees.target, trees.weight, trees.used
     row, column, begin, number = pairs.row, pairs.column, pairs.begin, pairs.number
-    listed, numbered = column.size > 0, number.size > 0
+    listed, stopping = column.size > 0, stop.size > 0
     m = cost.shape[1]
     width = value.shape[1]
-    stopping = stop.size > 0
     x_first = np.searchsorted(row, first, "right") - 1
     x_last = np.searchsorted(row, last, "left")
     largest_x, largest_y = _longest(p_at, x_first, x_last), _longest(q_at, 0, m)
@@ -119,8 +180,8 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
     tree, real = new_tree(largest_x + largest_y)
     links = np.empty((2, 2 * (largest_x + largest_y)), Node)
     hinting = cold and largest_x * largest_y > SMALL
-    hint = np.zeros(width)  # target potentials of the pair before, by state
-    last_x = last_y = -1  # the pair before, whose tree is still there; -1 if it may not be used
+    hint = np.zeros(width)  # target potentials of the last pair, by state
+    last_x = last_y = -1  # the last pair, whose tree is still in `tree`; -1 if it must not be used
     lowest = HUGE
     highest = -HUGE
     n_pivots = 0
@@ -134,34 +195,22 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
                 if hinting:
                     hint[:] = 0.0
             scaled = cost[x, y] * scale
-            if stopping and stop[x, y]:
-                change = scaled - value[x, y]
-                residual[pair] = change
-                lowest = min(lowest, change)
-                highest = max(highest, change)
-                continue
             y_at = q_at[y]
             sy = q_at[y + 1] - y_at
             transported = 0.0
             slack = 0.0  # the most negative reduced cost that is left
-            if not cold and (sx == 1 or sy == 1):  # only one coupling
-                for i in range(sx):
-                    for j in range(sy):
-                        transported += p_mass[x_at + i] * q_mass[y_at + j] * value[p_to[x_at + i], q_to[y_at + j]]
+            if stopping and stop[x, y]:
+                pass
+            elif not cold and (sx == 1 or sy == 1):
+                transported = _forced_cost(x_at, y_at, sx, sy, p_to, p_mass, q_to, q_mass, value)
             else:
-                for i in range(sx):
-                    state = Index(p_to[Index(x_at + i)])
-                    for j in range(sy):
-                        local[i, j] = value[state, Index(q_to[Index(y_at + j)])]
+                _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local)
                 at = offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + y_at)
                 ignored = tol[sx + sy]
                 if not cold:
                     slack = _duals(codes, shift, at, sx, sy, local, real, ignored)
                 if cold or slack < -ignored:
-                    for i in range(sx):
-                        real[MASS, i] = p_mass[Index(x_at + i)]
-                    for j in range(sy):
-                        real[MASS, Index(sx + j)] = q_mass[Index(y_at + j)]
+                    _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
                     if not cold:
                         _load(codes, shift, at, sx + sy - 1, tree)
                     elif sx * sy <= SMALL:
@@ -179,33 +228,16 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
                     pivots = primal(sx, sy, local, tree, real, ignored)
                     slack = -ignored if pivots >= 0 else -HUGE
                     n_pivots += abs(pivots)
-                    positive = 0
-                    for k in range(sx + sy - 1):
-                        u = tree[k, CHILD]
-                        w = tree[k, PARENT]
-                        codes[Index(at + k)] = (Index(u) << Index(shift)) | Index(w)
-                        if real[FLOW, u] > 0.0:
-                            after_x = np.int64(p_to[Index(x_at + min(u, w))])
-                            after_y = np.int64(q_to[Index(y_at + max(u, w) - sx)])
-                            after = after_x * width + after_y
-                            if listed:
-                                after = number[after] if numbered else folded_number(width, after_x, after_y)
-                            known = after < 0  # an evaluation changes nothing there
-                            coupled[Index(at + positive)] = 0 if known else after
-                            weight[Index(at + positive)] = 0.0 if known else real[FLOW, u]
-                            positive += 1
-                    used[pair] = positive
+                    used[pair] = _store(
+                        x_at, y_at, at, sx, sy, p_to, q_to, listed, number, width, tree, real, codes, shift, target,
+                        weight,
+                    )  # fmt: skip
                     last_x = x
                     last_y = y
                     if hinting:
                         for j in range(sy):
                             hint[q_to[y_at + j]] = real[POT, sx + j]
-                from_targets = 0.0
-                for i in range(sx):
-                    transported += p_mass[Index(x_at + i)] * real[POT, i]
-                for j in range(sy):
-                    from_targets += q_mass[Index(y_at + j)] * real[POT, Index(sx + j)]
-                transported += from_targets
+                transported = _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real)
             change = scaled + discount * transported - value[x, y]
             residual[pair] = change
             lowest = min(lowest, change + discount * slack)
@@ -243,10 +275,7 @@ def read_trees(x_of, y_of, number, mirrored, value, P, Q, pairs, trees, cells):
                 right[k] = i
                 weight[k] = p_mass[x_at + i]
             continue
-        for i in range(sx):
-            real[MASS, i] = p_mass[Index(x_at + i)]
-        for j in range(sy):
-            real[MASS, Index(sx + j)] = q_mass[Index(y_at + j)]
+        _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
         at = offset[x] + (np.int64(begin[number[pair]]) if listed else y * (sx - 1) + y_at)
         _load(codes, shift, at, sx + sy - 1, tree)
         flows(sx, sy, tree, real)

@@ -18,7 +18,8 @@ import numpy as np
 
 from bisimetric._support.options import as_float, is_positive, shown, whole
 from bisimetric.couplings.averaged import Average
-from bisimetric.couplings.factored import INITIAL, LARGEST_EXPONENT, Factored, evaluation_target, largest_exponent
+from bisimetric.couplings.factored import INITIAL, LARGEST_EXPONENT, LEAST_STEP, Factored, largest_exponent
+from bisimetric.couplings.rounded import RoundedWitness, evaluate, evaluation_target
 from bisimetric.couplings.witness import Witness
 from bisimetric.errors import InvalidOption
 from bisimetric.kernels.layout import Rows
@@ -30,7 +31,6 @@ from bisimetric.solvers.sinkhorn.step_size import Schedule, StepSize, Theorem
 
 OUTPUTS = ("last", "average")
 DEFAULT_ROUNDS = 750
-SMALLEST_STEP = 1e-290  # in units of one over the largest cost, or less: it is divided by
 MAX_INNER_STEPS = 100_000  # of an inner iteration that runs to a tolerance
 
 
@@ -109,7 +109,7 @@ class Alternating(Solver[Bellman, Round]):
             self.step_size, self.rounds, DEFAULT_ROUNDS, self.theorem, (*costs, bellman.discount, bellman.shape)
         )
         steepest = schedule.scaled(1, 0.0, bellman.scale)
-        if steepest < SMALLEST_STEP:
+        if steepest < LEAST_STEP:
             raise InvalidOption(
                 f"step_size {schedule.step(1):g} is nothing next to one over the largest cost; take a larger step_size"
             )
@@ -127,7 +127,7 @@ class Alternating(Solver[Bellman, Round]):
         entropy = sum(_largest_surprise(rows, self.initial) for rows in (bellman.source, bellman.target))
         first = Round(
             guess,
-            factored.witness(guess),
+            RoundedWitness(factored, guess),
             math.inf,
             0,
             schedule,
@@ -157,8 +157,8 @@ class Alternating(Solver[Bellman, Round]):
         if iterate.average is not None and iterate.average.count:
             value, witness = iterate.average.output(iterate.value, target)
             return replace(iterate, value=value, witness=witness)
-        value = iterate.factored.evaluate(iterate.value, target)
-        return replace(iterate, value=value, witness=iterate.factored.witness(value))
+        value = evaluate(iterate.factored, iterate.value, target)
+        return replace(iterate, value=value, witness=RoundedWitness(iterate.factored, value))
 
     def patience(self, bellman: Bellman) -> int:
         """Never stalls: it ends when its rounds are run."""

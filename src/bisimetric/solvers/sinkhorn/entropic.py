@@ -16,7 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from bisimetric._support.options import whole
-from bisimetric.couplings.factored import LARGEST_EXPONENT, Factored, evaluation_target, largest_exponent
+from bisimetric.couplings.factored import LARGEST_EXPONENT, Factored, largest_exponent
+from bisimetric.couplings.rounded import RoundedWitness, evaluate, evaluation_target
 from bisimetric.couplings.witness import Witness
 from bisimetric.errors import InvalidOption
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
@@ -75,7 +76,7 @@ class Entropic(Solver[Bellman, EntropicRound]):
             )
         start = bellman.scaled_cost() if value is None else value
         factored = Factored.start(bellman, "independent")
-        first = EntropicRound(start, factored.witness(start), np.inf, 0, self.rounds, factored, start)
+        first = EntropicRound(start, RoundedWitness(factored, start), np.inf, 0, self.rounds, factored, start)
         return self.step(bellman, first)
 
     def step(self, bellman: Bellman, iterate: EntropicRound) -> EntropicRound:
@@ -92,8 +93,8 @@ class Entropic(Solver[Bellman, EntropicRound]):
 
     def measured(self, bellman: Bellman, iterate: EntropicRound) -> EntropicRound:
         """The same with the value of the rounded couplings."""
-        value = iterate.factored.evaluate(iterate.now, evaluation_target(bellman, last=iterate.finished))
-        return replace(iterate, value=value, witness=iterate.factored.witness(value))
+        value = evaluate(iterate.factored, iterate.now, evaluation_target(bellman, last=iterate.finished))
+        return replace(iterate, value=value, witness=RoundedWitness(iterate.factored, value))
 
     def patience(self, bellman: Bellman) -> int:
         """Never stalls: it ends when its rounds are run."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from bisimetric._support.options import positive, whole
 from bisimetric.couplings.factored import Factored
+from bisimetric.couplings.rounded import back_up
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.solvers.sinkhorn.entropic import SETTLED, Entropic
@@ -42,7 +43,7 @@ class EntropicPolicyIteration(Entropic):
 
     def _next_value(self, state: Factored, value: Floats) -> Floats:
         for _ in range(self.evaluation_steps):
-            before, value = value, state.backed_up(value)
+            before, value = value, back_up(state, value)
             if float(np.abs(value - before).max()) <= SETTLED * float(value.max()):
                 break
         return value

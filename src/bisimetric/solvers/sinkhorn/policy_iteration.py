@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bisimetric.couplings.factored import Factored
+from bisimetric.couplings.rounded import back_up, evaluate
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.solvers.sinkhorn.alternating import Alternating, Round
@@ -37,10 +38,10 @@ class SinkhornPolicyIteration(Alternating):
     def _expect(self, state: Factored, by_source: bool, step: float, before: Floats) -> Floats:
         if self.inner_steps >= 1:
             for _ in range(int(self.inner_steps)):
-                before = state.backed_up(before)
+                before = back_up(state, before)
             return before
-        target = self.inner_steps * float(state.bellman.cost.max()) * state.bellman.scale
-        return state.evaluate(before, target)
+        target = float(self.inner_steps) * float(state.bellman.cost.max()) * state.bellman.scale
+        return evaluate(state, before, target)
 
     def _averages_rounded(self) -> bool:
         return True
