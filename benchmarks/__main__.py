@@ -49,7 +49,7 @@ TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "solvers": solvers.tables,
     "discounts": discounts.tables,
 }
-TIMED: dict[str, Callable[[list[Row], float], Iterable[Table]]] = {  # the time limit is part of what they show
+TIMED: dict[str, Callable[[list[Row], float], Iterable[Table]]] = {  # tables that show the time limit
     "peers": comparison.tables,
     "pareto": pareto_tables.tables,
 }
@@ -89,14 +89,14 @@ def main() -> None:
 
 
 def keep(record: dict[str, Any], path: Path) -> None:
-    """Write it in one go, so that an interrupt leaves the last one whole."""
+    """Write a record in one go, so that an interrupt leaves the previous one whole."""
     beside = path.with_suffix(".part")
     beside.write_text(json.dumps(record, indent=1) + "\n")
     beside.replace(path)
 
 
 def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The record of one benchmark; of a long one, what there is of it from time to time."""
+    """Yield the record of a benchmark; a long one also yields what it has so far, from time to time."""
     settings: dict[str, Any] = {"quick": options.quick}
     timeout = options.timeout or (QUICK_TIMEOUTS if options.quick else TIMEOUTS).get(name, 0.0)
     began = time.perf_counter()
@@ -154,7 +154,7 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
 
 
 def recorded(name: str, settings: dict[str, Any], rows: list[Row], began: float) -> dict[str, Any]:
-    """Rows with what they were measured with; `began` by the clock of `perf_counter`."""
+    """The rows, and the versions and machine that they were measured with; `began` is a time of `perf_counter`."""
     return {
         "benchmark": name,
         "python": platform.python_version(),

@@ -5,12 +5,12 @@ ot-markov-distances iterates, with δ = 1-γ,
     C ← δ c + (1-δ) · OT_ε(C),      V ≈ C/δ,
 
 where OT_ε is entropic transport with reg ε by its own Sinkhorn, whose value has the entropy in it: a bias that is
-divided by 1-γ. So the policy that it implies counts as well: the plans of one more Sinkhorn at its last C, which are
-what its gradient with respect to C is. It warns when its iteration does not converge; that is kept, not an error.
+divided by 1-γ. So its policy counts as well: the plans of one more Sinkhorn at its last C, which
+are its gradient with respect to C. Its warning when the iteration does not converge is recorded and is not an error.
 
 Plain NumPy: the couplings after K rounds of Sinkhorn value and policy iteration, one operator application a round
-(m = 1), with η = 1 as the authors have it and others. A constant η stalls at a bias, the smaller the later and the
-closer. One run serves several K: it hands out its couplings on the way. Only the policy counts.
+(m = 1), with η = 1 as in the authors' script, and with others. A constant η stalls at a bias; a smaller η stalls
+later and closer. One run serves several K, because it yields its couplings on the way. Only the policy counts.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from benchmarks.outcomes import Outcome, Supports, policy_value
 from benchmarks.peers import Floats
 
 OUTER = 2000  # iterations of ot-markov-distances at most
-ABSOLUTE = 1e-12  # its absolute threshold, as good as none: the relative one decides
+ABSOLUTE = 1e-12  # its absolute threshold, so small that the relative one decides
 LOOKS = (15, 50, 150, 500, 1500, 5000)  # rounds; the authors' script has 50
 
 Setting = dict[str, float]
 
 
 class Look(NamedTuple):
-    """What a run has at some moment: the setting that would have stopped there, and its outcome."""
+    """The state of a run after some rounds: the setting that stops there, and its outcome."""
 
     setting: Setting
     outcome: Outcome
 
 
 def ot_markov_distances(problem: bm.Problem, setting: Setting) -> Outcome:
-    """`reg` relative to the largest cost, `rtol` of its iteration, `sinkhorn` steps at most in each."""
+    """Run ot-markov-distances with `reg` relative to the largest cost, `rtol`, and at most `sinkhorn` steps a round."""
     import torch
     from ot_markov_distances.discounted_wl import discounted_wl_infty_cost_matrix
 
@@ -69,7 +69,7 @@ def ot_markov_distances(problem: bm.Problem, setting: Setting) -> Outcome:
 
 
 def _implied(problem: bm.Problem, value: Floats, setting: Setting) -> Floats:
-    """V^π of the plans that its Sinkhorn has at this value; the gradient of its result is the plan."""
+    """V^π of the plans of its Sinkhorn at this value; a plan is the gradient of its result."""
     import torch
     from ot_markov_distances.sinkhorn import sinkhorn
 

@@ -1,8 +1,8 @@
-"""How close policy evaluation comes to what memory can deliver, and what a sweep costs that changes nothing.
+"""How close policy evaluation comes to the memory bandwidth, and the cost of a sweep that changes nothing.
 
     product      out = v - γΠv for the couplings Π of all pairs, with two inner products
     iteration    of BiCGSTAB: two products and three fused vector steps
-    evaluation   a whole linear system to a millionth of its residual's span, with everything around
+    evaluation   a whole linear system to a millionth of its residual's span, with all overhead
     triad        a = b + s·c, the pass of STREAM (McCalpin 1995), over as many bytes as a product touches
 
 Bytes are those of the arrays touched, each counted once a pass, as STREAM counts them: no allocation on write, and
@@ -32,7 +32,7 @@ from bisimetric.operators.trees import new_trees
 
 Floats = npt.NDArray[np.float64]
 
-SECONDS = 1.0  # of repeats, about, for each thing measured
+SECONDS = 1.0  # of repeats per measurement, approximately
 LEAST, MOST = 3, 200  # repeats
 SETTLING = 3  # sweeps before one is timed
 LOOSE, TIGHT = 1e-2, 1e-6  # accuracies of an evaluation, as fractions of the residual's span
@@ -54,7 +54,7 @@ def measured(question: bm.Problem, solution: bm.Solution) -> Row:
     used = float(trees.used.mean(dtype=np.float64))
     touched = {
         "product": trees.used.itemsize + 3 * DOUBLE + used * CELL,
-        "second_product": trees.used.itemsize + 2 * DOUBLE + used * CELL,  # its other vector is the same
+        "second_product": trees.used.itemsize + 2 * DOUBLE + used * CELL,  # both of its vectors are the same
     }
     touched["iteration"] = touched["product"] + touched["second_product"] + ITERATION_VECTORS * DOUBLE
     product = _product(bellman, trees, value.ravel(), np.empty(n * m))
@@ -149,13 +149,13 @@ def _warm_sweep(bellman: Bellman, value: Floats, trees: Trees) -> tuple[float, i
         nonlocal pivots
         pivots = bellman.improve(value, trees, cold=False).pivots
 
-    for _ in range(SETTLING):  # the trees' own order of summation makes a few more pivots worth while
+    for _ in range(SETTLING):  # rounding in the trees still allows a few more pivots
         work()
     return _best({"sweep": work})["sweep"], pivots
 
 
 def _best(passes: dict[str, Callable[[], None]]) -> dict[str, float]:
-    """The shortest of several runs of each, taken in turn: CPU seconds with one thread, else wall seconds."""
+    """The shortest of several runs of each, in turn: CPU seconds with one thread, else wall seconds."""
     clock = time.process_time if thread_count() == 1 else time.perf_counter
     runs: dict[str, list[float]] = {name: [] for name in passes}
     for work in passes.values():

@@ -1,8 +1,8 @@
-"""What the structure of a problem saves: symmetry, bisimilar states, pairs that do not matter; and refinement by size.
+"""What structure saves: symmetry, bisimilar states, pairs that are not reached; and refinement by size.
 
-    metric       one chain against itself, where one pair of each two is enough, against all pairs
-    classes      chains with bisimilar states, of which one of a class is enough, against all states
-    reachable    the distance between two starts, where most pairs don't matter, against all pairs
+    metric       one chain against itself: half of the pairs, compared with all pairs
+    classes      chains with bisimilar states: one state per class, compared with all states
+    reachable    the distance between two starts: reachable pairs, compared with all pairs
     refinement   bisimilar states of large chains
 
 Every measurement has a process of its own and one thread. Comparisons take turns; the median of the ratios counts.
@@ -23,12 +23,12 @@ TOL = 1e-6
 ROUNDS, QUICK_ROUNDS = 3, 1
 FAMILIES_OF_CHAINS = ("sparse", "even", "path")
 SIZES, QUICK_SIZES = (250_000, 500_000, 1_000_000), (25_000, 50_000, 100_000)
-DOUBLING_TARGET = 2.5  # times the CPU seconds
+DOUBLING_TARGET = 2.5  # target for the ratio of CPU seconds when the size doubles
 MILLION_TARGET = 60  # CPU seconds for a million states with five million edges
 
 
 class Comparison(NamedTuple):
-    """The same question, answered with and without what is to be shown."""
+    """The same question, solved with and without one of these savings."""
 
     title: str
     instance: str
@@ -36,8 +36,8 @@ class Comparison(NamedTuple):
     task: str
     having: dict[str, Any]
     lacking: dict[str, Any]
-    faster: float  # wanted
-    smaller: float | None = None  # wanted, of the memory
+    faster: float  # target for the ratio of times
+    smaller: float | None = None  # target for the ratio of memory
 
 
 COMPARISONS = {
@@ -73,7 +73,7 @@ COMPARISONS = {
 
 
 def measure(quick: bool, say: Callable[[str], None]) -> list[Row]:
-    """One row for each measurement."""
+    """One row per measurement."""
     rows: list[Row] = []
 
     def add(**row: Any) -> None:
@@ -123,7 +123,7 @@ def _turns(rows: Sequence[Row]) -> int:
 
 
 def _compared(name: str, rows: Sequence[Row]) -> list[str]:
-    """A line of the first table; the ratios are within a turn."""
+    """A row of the first table; ratios are of measurements in the same turn."""
     wanted = COMPARISONS[name]
     having, lacking = (
         [row for row in rows if row["study"] == name and row["having"] == side] for side in (True, False)
@@ -143,7 +143,7 @@ def _compared(name: str, rows: Sequence[Row]) -> list[str]:
 
 
 def _refined(name: str, large: dict[str, list[Row]]) -> list[str]:
-    """A line of the second table; the ratios are within a turn."""
+    """A row of the second table; ratios are of measurements in the same turn."""
     family, rows = name.partition("-")[0], large[name]
     row, half = rows[0], large.get(f"{family}-{rows[0]['states'] // 2}")
     return [

@@ -18,14 +18,14 @@ Case = dict[str, npt.NDArray[np.generic]]
 
 
 def solved(case: Case) -> bm.Solution:
-    """The case at the default tolerance; rows are rescaled, since some cases were fitted to data."""
+    """Solve a case to the default tolerance; rows are rescaled, because some cases were fitted to data."""
     source = bm.MarkovChain.normalised(case["P"])
     target = bm.MarkovChain.normalised(case.get("Q", case["P"]))
     return bm.solve(bm.Problem(source, target, discount=float(case["gamma"]), cost=case["c"]))
 
 
 def failure(case: Case, solution: bm.Solution) -> str:
-    """What is wrong with the answer, or nothing."""
+    """What is wrong with the answer, or an empty text."""
     if str(case["kind"]) == "bisim":
         same = case["block"][:, None] == case["block"]
         wrong = int(((solution.value <= float(case["zero_thr"])) != same).sum())

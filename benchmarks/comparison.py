@@ -16,8 +16,8 @@ from benchmarks.tables import Row, Table, digits
 
 DISCOUNT = 0.95
 TOL = 1e-6
-MEMORY = 8 * 10**9  # bytes that a run may take
-WRONG = 1e-5  # relative error from which an answer is wrong
+MEMORY = 8 * 10**9  # limit of a run, in bytes
+WRONG = 1e-5  # an answer with a larger relative error is wrong
 FAMILIES = (  # from small to large
     ("dense-10", "dense-20", "dense-30", "dense-50"),
     ("uniform-10", "uniform-20", "uniform-30", "uniform-50"),
@@ -36,7 +36,7 @@ TITLES = {
 }
 SEEDED = ("dense", "uniform")
 
-METHODS = {  # and what they are called in tables
+METHODS = {  # with their names in tables
     "ours": "ours",
     "pi-emd-lu": "PI emd",
     "pi-core-lu": "PI core LU",
@@ -57,7 +57,7 @@ LEGEND = (
     "> ended after that many seconds of CPU; † not run, since an easier case was ended.",
 )
 HIGHS = ("highs-ipm", "highs-ipm-crossover", "highs-simplex")
-MORE_WORK_THAN = {  # the same work and more
+MORE_WORK_THAN = {  # method: a method that does part of the same work
     "pi-emd-lu": "pi-core-lu",
     "vi-emd2-macqueen": "vi-core-macqueen",
     "vi-emd2": "vi-emd2-macqueen",
@@ -66,12 +66,12 @@ MORE_WORK_THAN = {  # the same work and more
 
 
 def measure(families: Sequence[Sequence[str]], seeds: int, timeout: float, say: Callable[[str], None]) -> list[Row]:
-    """One row for each instance, seed and method."""
+    """One row per instance, seed and method."""
     rows: list[Row] = []
     for family in families:
         for instance in family:
             for seed in range(seeds if instance.split("-")[0] in SEEDED else 1):
-                for method in (*METHODS, "ours"):  # ours at both ends, since the machine may be busier by then
+                for method in (*METHODS, "ours"):  # ours first and last, because the load of the machine may change
                     easier = _ended_on_easier(rows, family, instance, method)
                     if easier and seed > 0:
                         continue
@@ -90,7 +90,7 @@ def measure(families: Sequence[Sequence[str]], seeds: int, timeout: float, say: 
 
 
 def _ended_on_easier(rows: Sequence[Row], family: Sequence[str], instance: str, method: str) -> str:
-    """The case that was ended and that this one cannot be faster than, if there is one."""
+    """A case that ran out of time and that this one cannot be faster than, if there is one."""
     smaller = family[: family.index(instance) + 1]
     for row in rows:
         if row["status"] != "time-out":
@@ -103,19 +103,19 @@ def _ended_on_easier(rows: Sequence[Row], family: Sequence[str], instance: str, 
 
 
 class Figure(NamedTuple):
-    """What one method needs on one instance: the median over seeds, and over the ratios to ours."""
+    """What a method takes on an instance: medians over seeds, of times and of their ratios to ours."""
 
     status: str
     cpu: float  # seconds; a lower bound after a time-out
     ratio: float
     memory: float  # bytes above what the process had before
     error: float  # the largest
-    method: str  # which method of a group
+    method: str  # the fastest of its group
     run: bool
 
 
 def figures(rows: Sequence[Row], instance: str, timeout: float) -> dict[str, Figure]:
-    """By column of the tables; HiGHS is one column, by its fastest method."""
+    """The results by column of the tables; the methods of HiGHS share a column, which shows the fastest."""
     ours = _by_seed([row for row in rows if row["instance"] == instance and row["method"] == "ours"], timeout)
     found = {}
     for method in METHODS:
@@ -192,7 +192,7 @@ def _error(figure: Figure) -> str:
 
 DENSE = (*FAMILIES[0], *FAMILIES[1])
 WALKS = (*FAMILIES[2], *FAMILIES[3])
-TARGETS = (  # peer, instances, at least so many times our CPU
+TARGETS = (  # peer, instances, smallest ratio of its CPU time to ours
     ("vi-emd2", ("grid-5", "dense-20"), 500),
     ("vi-emd2-macqueen", ("grid-5", "dense-20"), 500),
     ("highs", ("grid-5", "dense-20"), 500),
@@ -206,7 +206,7 @@ TARGETS = (  # peer, instances, at least so many times our CPU
 
 
 def targets(by_instance: dict[str, dict[str, Figure]]) -> Table:
-    """What was hoped for, and what was measured."""
+    """The targets and what was measured."""
     body = []
     for peer, instances, wanted in TARGETS:
         for instance in instances:

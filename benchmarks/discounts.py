@@ -23,7 +23,7 @@ QUICK_INSTANCES = ("rooms-8", "cycles-30", "slow-cycles-30", "paths-30")
 
 
 def measure(instances: Sequence[str], say: Callable[[str], None]) -> list[Row]:
-    """One row for each instance and discount, one thread."""
+    """One row per instance and discount, one thread."""
     rows = []
     for instance in instances:
         for discount in DISCOUNTS:

@@ -21,7 +21,7 @@ Table = list[dict[str, Any]]
 
 
 def against_prototype(folder: str) -> Table:
-    """CPU seconds at the same certified relative gap, one thread each, by turns."""
+    """CPU seconds at the same certified relative gap, one thread each, in turn."""
     rows = []
     for instance in INSTANCES:
         arguments = {"instance": instance, "discount": DISCOUNT, "tol": TOL}

@@ -1,4 +1,4 @@
-"""The problems that benchmarks run on, by name, so that a fresh process can be told which one to build."""
+"""The problems of the benchmarks by name: a fresh process gets the name and builds the problem."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import bisimetric as bm
 
 env = bm.environments
 
-SPARSE_SUCCESSORS = 4  # of a state in `sparse-N`
-ISLANDS, ISLAND_SHIFT = 10, 7  # how many, and by how many states the reward moves from one to the next
-LARGE_SUCCESSORS = 5  # of a state in a large chain
+SPARSE_SUCCESSORS = 4  # per state of `sparse-N`
+ISLANDS, ISLAND_SHIFT = 10, 7  # number of islands; states by which the reward moves from one to the next
+LARGE_SUCCESSORS = 5  # per state of a large chain
 
-# Both kinds of supports, distances that are proved zero, a chain against itself, classes of states.
+# They cover sparse and dense supports, distances proved zero, a chain against itself, and classes of states.
 WARM_UP = ("rooms-4", "dense-12", "grid-5", "self-4", "corners-4", "corners-8")
-WARM_UP_OF_PEERS = ("rooms-2", "dense-3")  # nothing to compile, and a simplex method takes long already
-COMPILATION = 60.0  # CPU seconds that a warm-up may take besides
+WARM_UP_OF_PEERS = ("rooms-2", "dense-3")  # small: peers have nothing to compile, and simplex methods are slow
+COMPILATION = 60.0  # CPU seconds allowed for a warm-up, besides the time limit
 
 
 def problem(name: str, discount: float, seed: int = 0) -> bm.Problem:

@@ -1,4 +1,4 @@
-"""One measurement in a fresh process: CPU and wall seconds of a callable, and the process' peak memory."""
+"""One measurement in a fresh process: CPU and wall seconds of a call, and the peak memory of the process."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("NUMBA", "OMP", "OPENBLAS", "MKL")}
-# POT looks for other array libraries on every call: without them it is faster.
+# POT looks for other array libraries on every call; hiding them makes it faster.
 POT_WITH_NUMPY_ONLY = {f"POT_BACKEND_DISABLE_{library}": "1" for library in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW")}
-REPEATS = 40  # batches at most, of work that is fast
-BATCH = 0.05  # CPU seconds at least in one go: the clock of a process with a time limit ticks every few milliseconds
-ENOUGH = 2.0  # CPU seconds of repeats after which work is not fast
+REPEATS = 40  # batches of fast work, at most
+BATCH = 0.05  # CPU seconds of a batch at least: the clock of a process with a time limit ticks in milliseconds
+ENOUGH = 2.0  # CPU seconds after which work is not repeated any more
 CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 
 
@@ -32,11 +32,11 @@ def timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
 
 
 def repeated(work: Callable[[], Any], enough: float = ENOUGH) -> tuple[Any, list[dict[str, float]]]:
-    """The result, and the seconds a call in each of several batches, which take `enough` CPU seconds or one call."""
+    """The result, and the seconds per call in each of several batches, which take `enough` CPU seconds or one call."""
     runs: list[dict[str, float]] = []
     result, spent, calls = None, 0.0, 1
     while not runs or (len(runs) < REPEATS and spent < enough):
-        result = None  # frees the last one
+        result = None  # frees the previous result
         result, seconds = timed(lambda: _last_of(work, calls))  # noqa: B023
         spent += seconds["cpu"]
         if not runs and seconds["cpu"] < BATCH and spent < enough:
@@ -54,7 +54,7 @@ def _last_of(work: Callable[[], Any], calls: int) -> Any:
 
 def peak_bytes() -> int:
     """Peak resident memory of this process."""
-    # getrusage counts what the parent had when it started this process, the kernel's own mark does not.
+    # getrusage includes the memory of the parent at the fork; the mark of the kernel does not.
     if found := _status("VmHWM:"):
         return found
     unit = 1 if sys.platform == "darwin" else 1024
@@ -62,7 +62,7 @@ def peak_bytes() -> int:
 
 
 def resident_bytes() -> int:
-    """Resident memory of this process now, or its peak where the system does not tell."""
+    """Resident memory of this process now, or its peak where the system reports no more."""
     return _status("VmRSS:") or peak_bytes()
 
 
@@ -76,7 +76,7 @@ def _status(field: str) -> int:
 
 @contextmanager
 def limits(cpu_seconds: float | None, memory_bytes: int | None) -> Iterator[None]:
-    """Inside, the system ends this process when it has used that much CPU, and refuses it more memory."""
+    """Inside, the system ends this process at the CPU limit and refuses memory beyond the memory limit."""
     wishes = {
         resource.RLIMIT_CPU: None if cpu_seconds is None else math.ceil(time.process_time() + cpu_seconds),
         resource.RLIMIT_AS: memory_bytes,
@@ -136,7 +136,7 @@ def _run(
 
 
 def _ended(code: int) -> dict[str, str]:
-    """What the signal that ended a process means."""
+    """What the signal that ended a process means, in words."""
     if code == -signal.SIGXCPU:
         return {"status": "time-out"}
     ended_by = signal.Signals(-code)

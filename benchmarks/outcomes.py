@@ -1,4 +1,4 @@
-"""What a peer gives: distances of its own, couplings, or both; and the exact distances that couplings lead to.
+"""What a peer returns: distances, couplings, or both; and the exact values of couplings.
 
 A policy π, one coupling for each pair of states, costs V^π = (I - γ π)⁻¹ c, which is never below V*. Couplings that
 are off are first given the right marginals (Altschuler, Weed & Rigollet 2017, the paper's Algorithm 3). Neither is in
@@ -22,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class Outcome(NamedTuple):
-    """Distances [n, m] that a peer says, V^π of its couplings (made when asked for), and what it warned of."""
+    """The distances [n, m] that a peer returns, V^π of its couplings (computed on request), and its warnings."""
 
     value: Floats | None
     of_policy: Callable[[], Floats] | None = None
@@ -53,7 +53,7 @@ class Supports(NamedTuple):
 
 
 def policy_value(problem: bm.Problem, plans: Floats, source: Supports, target: Supports) -> Floats:
-    """V^π of plans [n, m, d, e] on these supports, after they are given the right marginals."""
+    """V^π of plans [n, m, d, e] on these supports, after rounding to the right marginals."""
     n, m = problem.shape
     arrays = plain.Arrays(
         source.weight[:, None, :, None], target.weight[None, :, None, :], problem.cost[:, :, None, None],

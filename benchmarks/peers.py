@@ -1,4 +1,4 @@
-"""Other ways to the same distances, written as a competent user would, to be compared with.
+"""Other ways to compute the same distances, written as a competent user would.
 
     (T V)(x, y) = c(x, y) + γ · OT_V(P[x], Q[y])
 
@@ -35,8 +35,8 @@ Method = Callable[[bm.Problem, float], Floats]
 Transport = Callable[[Floats, Floats, Floats], tuple[float, Floats | None]]
 
 MAX_PIVOTS = 1_000_000
-OPTIMAL = 1  # POT's word for it
-NO_GAIN = 1e-12  # of a policy, relative to the largest distance
+OPTIMAL = 1  # POT's status of an optimal plan
+NO_GAIN = 1e-12  # smallest improvement of a policy that counts, relative to the largest distance
 
 
 class Transports:
@@ -137,7 +137,7 @@ def value_iteration(make: Callable[[], Transport], *, macqueen: bool) -> Method:
 def policy_iteration(
     make: Callable[[], Transport], evaluate: Callable[[sparse.csr_array, Floats, Floats], Floats]
 ) -> Method:
-    """Couplings from POT, evaluated until they gain nothing or the bounds are within the relative gap."""
+    """Policy iteration with POT's plans, until they improve nothing or the bounds are within the relative gap."""
 
     def method(problem: bm.Problem, tol: float) -> Floats:
         transport, transports = make(), Transports(problem)
@@ -157,13 +157,13 @@ def policy_iteration(
 
 
 def by_factorisation(system: sparse.csr_array, cost: Floats, guess: Floats) -> Floats:
-    """Sparse LU."""
+    """Evaluate a policy by sparse LU."""
     value: Floats = spsolve(system.tocsc(), cost)
     return value
 
 
 def by_bicgstab(system: sparse.csr_array, cost: Floats, guess: Floats) -> Floats:
-    """scipy's BiCGSTAB to nearly full accuracy, from the last value."""
+    """Evaluate a policy by scipy's BiCGSTAB to nearly full accuracy, from the last value."""
     value, status = bicgstab(system, cost, x0=guess, rtol=1e-12)
     if status != 0:
         raise ArithmeticError(f"scipy's BiCGSTAB ended with status {status}")
@@ -206,7 +206,7 @@ def highs(solver: str, *, crossover: bool) -> Method:
         if status != highspy.HighsModelStatus.kOptimal:
             raise ArithmeticError(f"HiGHS ended with {model.modelStatusToString(status)!r}")
         multipliers = np.array(model.getSolution().row_dual)[: program.n_flow]
-        return (2.0 * multipliers / bellman.scale).reshape(problem.shape)  # the program has half the scaled cost
+        return (2.0 * multipliers / bellman.scale).reshape(problem.shape)  # the program uses half of the scaled cost
 
     return method
 
@@ -231,7 +231,7 @@ METHODS: dict[str, Method] = {
 
 
 def solve(method: str, problem: bm.Problem, tol: float) -> Floats:
-    """The distances by that method; what its libraries would only warn of is an error."""
+    """The distances by this method; warnings of its libraries are errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return METHODS[method](problem, tol)

@@ -1,4 +1,4 @@
-"""The paper's two methods as a script for a paper has them: NumPy, couplings as [n, m, n, m] arrays, a loop.
+"""The paper's two methods as a short script: NumPy, couplings as [n, m, n, m] arrays, one loop.
 
 Vectorised, with no thought about structure: what the factored form is compared with. One piece of code serves both
 sides, `axis` being the one that is summed over. Couplings are kept as they are, which is faster, or as logarithms,
@@ -114,13 +114,13 @@ def _backed_up(arrays: Arrays, expected: Floats) -> Floats:
 
 
 def _quotient(a: Floats, b: Floats) -> Floats:
-    """a/b, and 0 where b is."""
+    """a/b, and 0 where b is 0."""
     shape = np.broadcast_shapes(a.shape, b.shape)
     return np.divide(a, b, out=np.zeros(shape), where=b != 0)
 
 
 def _log_sum(exponents: Floats, axis: int, marginal: Floats) -> Floats:
-    """log Σ exp(exponents) - marginal, and 0 where there is no mass."""
+    """log Σ exp(exponents) - marginal, and 0 where the marginal has no mass."""
     top = exponents.max(axis, keepdims=True)
     top[np.isneginf(top)] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):

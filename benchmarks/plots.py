@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks import comparison, scaling, tuning
 from benchmarks.tables import Row
 
-# Okabe & Ito 2008: told apart by colour-blind readers too; markers differ as well.
+# Okabe & Ito 2008: colour-blind readers tell them apart too; markers differ as well.
 LOOKS = {
     "ours": ("#000000", "*", "bisimetric"),
     "pi-emd-lu": ("#F0E442", "X", "policy iteration, POT emd, LU"),
@@ -24,7 +24,7 @@ WIDTH, DPI = 9.0, 150
 
 
 def peers(rows: Sequence[Row], timeout: float, path: Path) -> None:
-    """CPU seconds by instance and method, time-outs as open arrows."""
+    """CPU seconds by instance and method; time-outs are open arrows."""
     plt = pyplot()
     names = [name for family in comparison.FAMILIES for name in family if any(row["instance"] == name for row in rows)]
     figure, axes = plt.subplots(figsize=(WIDTH, 6.2), layout="constrained")
@@ -74,7 +74,7 @@ def peers(rows: Sequence[Row], timeout: float, path: Path) -> None:
 
 
 def by_size(rows: Sequence[Row], path: Path) -> None:
-    """Time and memory a pair against pairs."""
+    """Time and memory per pair, by the number of pairs."""
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 4.2), layout="constrained")
     looks = {1: ("#0072B2", "o", "one thread"), 2: ("#D55E00", "s", "two threads")}
@@ -103,7 +103,7 @@ def by_size(rows: Sequence[Row], path: Path) -> None:
     plt.close(figure)
 
 
-STEP_LOOKS = {  # a colour for each kind of schedule, a marker for each size
+STEP_LOOKS = {  # one colour per kind of schedule, one marker per size
     "η = 0.1": ("#56B4E9", "v", "-"),
     "η = 1": ("#0072B2", "o", "-"),
     "η = 10": ("#56B4E9", "^", "-"),
@@ -125,7 +125,7 @@ OTHER_LOOKS = {
 
 
 def curves(rows: Sequence[Row], path: Path) -> None:
-    """Error against rounds: step sizes above, the other options below."""
+    """Error by round: step sizes above, the other options below."""
     plt = pyplot()
     names = {"paper-40": "4-rooms p1–p0, 40 states", "dense-20": "dense random chains, 20 states"}
     figure, panels = plt.subplots(2, 2, figsize=(WIDTH, 7.6), layout="constrained", sharex=True, sharey="col")
@@ -159,11 +159,11 @@ def curves(rows: Sequence[Row], path: Path) -> None:
     plt.close(figure)
 
 
-LARGE = 5_000  # pairs below which the memory of a solve drowns in that of the process
+LARGE = 5_000  # with fewer pairs the memory of a solve is too small beside that of the process
 
 
 def pyplot() -> Any:
-    """matplotlib's, without a display."""
+    """pyplot, without a display."""
     try:
         import matplotlib
     except ImportError:

@@ -35,14 +35,14 @@ START = 0
 
 
 def pyotc(problem: bm.Problem, setting: dict[str, float]) -> Outcome:
-    """Its exact method on dense matrices: the sparse one did not converge on `grid-3` with γ = 0.99."""
+    """Run pyotc's exact method on dense matrices; the sparse one did not converge on `grid-3` with γ = 0.99."""
     plans, _, said = coupled(problem, setting["scale"])
     supports = Supports.full(problem.source), Supports.full(problem.target)
     return Outcome(None, lambda: policy_value(problem, plans, *supports), said)
 
 
 def coupled(problem: bm.Problem, scale: float) -> tuple[Floats, float, tuple[str, ...]]:
-    """The couplings of all pairs, the distance between the first states, and what it warned of."""
+    """The couplings of all pairs, the distance between the first states, and the warnings."""
     from pyotc import exact_otc
 
     n, m = problem.shape
@@ -50,7 +50,7 @@ def coupled(problem: bm.Problem, scale: float) -> tuple[Floats, float, tuple[str
     cost = np.full((n + 1, m + 1), APART * scale / (1 - discount))
     cost[:n, :m], cost[n, m] = unit * problem.cost, 0.0
     rows = (restarted(chain, discount) for chain in (problem.source, problem.target))
-    with redirect_stdout(io.StringIO()), warnings.catch_warnings(record=True) as caught:  # it prints as it goes
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings(record=True) as caught:  # pyotc prints its progress
         warnings.simplefilter("always")
         average, coupling, _ = exact_otc(*rows, cost, stat_dist=None)
     if average is None:
@@ -61,7 +61,7 @@ def coupled(problem: bm.Problem, scale: float) -> tuple[Floats, float, tuple[str
 
 
 def restarted(chain: bm.MarkovChain, discount: float) -> Floats:
-    """The chain with the state * behind the others."""
+    """The chain with the additional state * at the end."""
     n = chain.n_states
     rows = np.zeros((n + 1, n + 1))
     rows[:n, :n] = discount * chain.transitions.toarray()

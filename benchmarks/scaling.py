@@ -1,4 +1,4 @@
-"""The exact solver on 4-rooms from 10³ to 10⁷ pairs of states: time and memory a pair, one and two threads.
+"""The exact solver on 4-rooms from 10³ to 10⁷ pairs of states: time and memory per pair, one and two threads.
 
 The same process then measures what policy evaluation makes of the memory's bandwidth; see `bandwidth`.
 """
@@ -17,12 +17,12 @@ QUICK_SIDES = SIDES[:3]
 THREADS = (1, 2)
 KERNEL_INSTANCES = ("rooms-10", "rooms-20", "rooms-32", "sparse-1000", "dense-50")
 QUICK_KERNEL_INSTANCES = ("rooms-10", "rooms-20")
-SWEEP_TARGET = 100  # ns a pair
+SWEEP_TARGET = 100  # ns per pair
 BOUND_TARGET = 2  # times the bandwidth bound
 
 
 def measure(sides: Sequence[int], say: Callable[[str], None]) -> list[Row]:
-    """One row for each size and number of threads."""
+    """One row per size and number of threads."""
     rows = []
     for side in sides:
         for threads in THREADS:
@@ -47,7 +47,7 @@ def _row(instance: str, threads: int) -> Row:
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Table]:
-    """The solve, and policy evaluation against the memory's bandwidth."""
+    """The solve, and policy evaluation relative to the memory bandwidth."""
     head = ["pairs", "threads", "steps", "CPU s", "wall s", "CPU µs", "wall µs", "bytes", "peak MB"]
     body = [
         [
@@ -69,12 +69,12 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
 
 
 def bytes_a_pair(row: Row) -> float:
-    """Peak memory of the solve itself, a pair."""
+    """Peak memory of the solve itself, per pair."""
     return float(row["bytes_peak"] - row["bytes_before"]) / float(row["pairs"])
 
 
 def kernel_table(rows: Sequence[Row]) -> Table:
-    """What the passes over memory reach."""
+    """How close each pass comes to the memory bandwidth."""
     names = ("product", "iteration", "evaluation")
     head = ["", "pairs", "threads", "triad GB/s", *(text for name in names for text in (name, "× bound")), "sweep"]
     body = [

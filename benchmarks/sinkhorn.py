@@ -1,4 +1,4 @@
-"""Sinkhorn value and policy iteration: a round against plain NumPy on [n, m, n, m] arrays, and the memory of a run.
+"""Sinkhorn value and policy iteration: a round compared with plain NumPy on [n, m, n, m] arrays, and its memory.
 
 Both sides run the same iterates with a constant step; how far the couplings are apart after some rounds is part of a
 row. Our round is a mean over a run, without the looks of the checker, which plain NumPy does not have.
@@ -25,9 +25,9 @@ DISCOUNT = 0.95
 STEP = 1.0  # η; the largest cost of every instance is 1
 ROUNDS = 250  # of our run
 COMPARED = 20  # rounds after which the couplings are compared
-AGREEMENT = 1e-9  # by which they may differ
-PLAIN_SECONDS = 0.1  # CPU seconds of plain rounds at least
-REPEATS = 5  # by turns; the medians count
+AGREEMENT = 1e-9  # largest difference between them
+PLAIN_SECONDS = 0.1  # CPU seconds of plain rounds, at least
+REPEATS = 5  # in turn; medians count
 MEMORY_TARGET = 3.0  # times nm(n + m) doubles, beyond the inputs
 TARGETS = {"paper-40": 50, "dense-30": 30, "dense-50": 60}
 INSTANCES: Sequence[str] = ("paper-40", "dense-20", "dense-30", "dense-40", "dense-50")
@@ -39,7 +39,7 @@ PEERS = {"svi": ("svi", "svi-log"), "spi": ("spi",)}
 
 
 def measure(instances: Sequence[str], memory: Sequence[str], say: Callable[[str], None]) -> list[Row]:
-    """One row an instance and method, and one for the memory of each."""
+    """One row per instance and method, and one for the memory of each."""
     rows = []
     for instance in instances:
         for method in SOLVERS:
@@ -55,7 +55,7 @@ def measure(instances: Sequence[str], memory: Sequence[str], say: Callable[[str]
 
 
 def round_task(method: str, instance: str, discount: float) -> Row:
-    """CPU seconds a round, ours and plain."""
+    """CPU seconds per round, ours and plain."""
     question = problem(instance, discount)
     for _ in islice(our_rounds(method, problem("dense-12", discount)), 4):
         pass
@@ -76,7 +76,7 @@ def round_task(method: str, instance: str, discount: float) -> Row:
 
 
 def memory_task(instance: str, discount: float, tracked: bool) -> Row:
-    """Peak memory of a solve beyond its inputs: of numpy's arrays (`tracked`), or of the whole process."""
+    """Peak memory of a solve besides its inputs: of numpy's arrays (`tracked`), or of the whole process."""
     for tiny in ("dense-12", "rooms-4"):
         bm.solve(problem(tiny, discount), bm.SinkhornValueIteration(rounds=8))
     question = problem(instance, discount)
@@ -90,7 +90,7 @@ def memory_task(instance: str, discount: float, tracked: bool) -> Row:
 
 
 def our_rounds(method: str, question: bm.Problem, step: float = STEP) -> Iterator[Any]:
-    """The solver's own states, round by round, without the loop around it."""
+    """Yield the iterates of the solver round by round, without the loop of `solve`."""
     from bisimetric.operators.bellman import Bellman
 
     solver, bellman = SOLVERS[method](step_size=step, rounds=10**6), Bellman.of(question)
@@ -101,7 +101,7 @@ def our_rounds(method: str, question: bm.Problem, step: float = STEP) -> Iterato
 
 
 def difference(method: str, peer: str, question: bm.Problem, rounds: int, step: float = STEP) -> float:
-    """The largest difference of the couplings after so many rounds, before any rounding."""
+    """The largest difference between the couplings after these rounds, before they are rounded."""
     from bisimetric import kernels
     from bisimetric.couplings.witness import pair_cells
 
@@ -121,7 +121,7 @@ def _plain_seconds(peer: str, question: bm.Problem, rounds: int) -> float:
 
 
 def _seconds_a_round(running: Iterator[Any], rounds: int) -> float:
-    """CPU seconds; the first round, in which arrays are made, is left out."""
+    """CPU seconds per round without the first one, which allocates arrays."""
     next(running)
     began = time.process_time()
     for _ in islice(running, rounds):

@@ -22,13 +22,13 @@ from benchmarks.tables import Row, Table, digits
 DISCOUNT = 0.95
 TRUTH = 1e-10  # relative gap of V*
 ERRORS = (0.1, 0.01)
-ENOUGH = 15.0  # CPU seconds of one run after which no longer one is tried
+ENOUGH = 15.0  # CPU seconds of a run after which no longer run is tried
 INSTANCES: Sequence[str] = ("paper-40", "dense-20", "dense-50")
 QUICK_INSTANCES: Sequence[str] = ("dense-20",)
 STARTS: dict[str, Sequence[int]] = {"dense-100": (10, 100), "dense-150": (10,), "uniform-100": (10,)}
 QUICK_STARTS: dict[str, Sequence[int]] = {"dense-50": (10,)}
 EXACT: dict[str, Any] = {"PolicyIteration": bm.PolicyIteration, "ValueIteration": bm.ValueIteration}
-SMALL_ONLY: dict[str, Any] = {"LinearProgram": bm.LinearProgram}  # minutes and gigabytes beyond
+SMALL_ONLY: dict[str, Any] = {"LinearProgram": bm.LinearProgram}  # takes minutes and gigabytes on larger problems
 SMALL = 400  # pairs of states
 ROUNDS: dict[str, tuple[Any, Sequence[int]]] = {
     "SinkhornValueIteration": (bm.SinkhornValueIteration, (10, 30, 100, 300, 1000, 3000)),
@@ -39,7 +39,7 @@ ROUNDS: dict[str, tuple[Any, Sequence[int]]] = {
 
 
 def measure(instances: Sequence[str], starts: dict[str, Sequence[int]], say: Callable[[str], None]) -> list[Row]:
-    """One row an instance and solver, and one a start."""
+    """One row per instance and solver, and one per start."""
     rows: list[Row] = []
     for instance in instances:
         for solver in (*EXACT, *SMALL_ONLY, *ROUNDS):
@@ -75,7 +75,7 @@ def solver_task(instance: str, solver: str) -> Row:
 
 
 def start_task(instance: str, rounds: Sequence[int]) -> Row:
-    """Policy iteration cold, from V*, and from Sinkhorn rounds, whose seconds are counted."""
+    """Policy iteration without a start, from V*, and from Sinkhorn rounds, whose seconds count too."""
     for tiny in ("dense-12", "dense-13"):
         bm.solve(problem(tiny, DISCOUNT))
         sinkhorn_value(problem(tiny, DISCOUNT), 8)
@@ -128,7 +128,7 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
 
 
 def _to_error(runs: Sequence[Row], error: float) -> str:
-    """Seconds of the first run that is good enough."""
+    """Seconds of the first run that reaches the error."""
     for run in runs:
         if run["error"] <= error:
             return digits(run["cpu"]) + (f" ({run['rounds']})" if run["rounds"] else "")

@@ -9,7 +9,7 @@ Row = dict[str, Any]
 
 
 class Table(NamedTuple):
-    """Cells that are text already, with a title above and notes below."""
+    """A table of texts, with a title above and notes below."""
 
     title: str
     head: Sequence[str]
@@ -38,7 +38,7 @@ def _padded(line: Sequence[str], widths: Sequence[int]) -> Iterable[str]:
 
 
 def plain(title: str, rows: Sequence[Row]) -> Table:
-    """Rows with the same keys, as they are."""
+    """A table of rows that have the same keys."""
     return Table(title, list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
 
 
@@ -49,5 +49,5 @@ def _cell(value: object) -> str:
 
 
 def digits(value: float, significant: int = 2) -> str:
-    """A number with few significant digits, never in powers of ten."""
+    """A number with few significant digits and no exponent."""
     return f"{value:.{significant}g}" if value < 10**significant else f"{value:.0f}"

@@ -1,4 +1,4 @@
-"""What a fresh process measures; called as `python -m benchmarks.tasks TASK JSON`, prints JSON."""
+"""The measurements that fresh processes make: `python -m benchmarks.tasks TASK JSON` prints JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WARM_UP_OF_CLASSES = ("sparse-50", "even-50", "path-50")
 
 @dataclass(frozen=True, slots=True)
 class PolicyIterationOnEveryPair(bm.PolicyIteration):
-    """The exact solver as it is where no distance is known beforehand."""
+    """The exact solver on every pair, also on those whose distance is known beforehand."""
 
     open_pairs: ClassVar[bool] = False
 
@@ -37,9 +37,9 @@ def ours(
     quotient: bool = True,
     every_pair: bool = False,
 ) -> Row:
-    """The exact solver, warmed up, by the median of its repeats; `kernels` also looks at its passes over memory.
+    """The exact solver after a warm-up, by the median of its repeats; `kernels` also measures its passes over memory.
 
-    `every_pair` prevents that mirror images of pairs, or pairs whose distance is known, are left out.
+    `every_pair` also solves mirror images of pairs, and pairs whose distance is known.
     """
     solver = PolicyIterationOnEveryPair() if every_pair else bm.PolicyIteration()
     for tiny in WARM_UP:
@@ -71,7 +71,7 @@ def method(name: str, instance: str, seed: int, discount: float, tol: float, tim
             peers.solve(name, problem(tiny, 0.5), 1e-3)
         question = problem(instance, discount, seed)
         if name == "ours":
-            peers.solve(name, question, tol)  # once more, since the least kernel takes longer to compile than to run
+            peers.solve(name, question, tol)  # again, because the first run includes compilation
     before = resident_bytes()
     try:
         with limits(timeout + ENOUGH, memory):
@@ -110,7 +110,7 @@ def refinement(instance: str) -> Row:
 
 
 def between_starts(instance: str, discount: float, tol: float, pairs: Literal["all", "reachable"]) -> Row:
-    """The distance between the starts of two chains, from all pairs of states or from those they lead to."""
+    """The distance between the starts of two chains, from all pairs of states or from the reachable ones."""
     tiny, question = problem("islands-3", 0.5), problem(instance, discount)
     bm.distance(tiny.source, tiny.target, discount=0.5, pairs=pairs)
     solution, runs = repeated(
@@ -128,7 +128,7 @@ def between_starts(instance: str, discount: float, tol: float, pairs: Literal["a
 
 
 def prototype(folder: str, instance: str, discount: float, tol: float) -> Row:
-    """The throw-away prototype of the same algorithm, from a folder that holds exact_solver_prototype.py."""
+    """The prototype of the same algorithm, from a folder that contains exact_solver_prototype.py."""
     sys.path.insert(0, folder)
     module = importlib.import_module("exact_solver_prototype")
     for name in ("rooms-4", "dense-4"):
@@ -155,7 +155,7 @@ TASKS: dict[str, Callable[..., Row]] = {
     "between-starts": between_starts,
 }
 
-STREAMS: dict[str, Callable[..., Iterator[Row]]] = {"pareto": ladder.runs}  # a line for each row
+STREAMS: dict[str, Callable[..., Iterator[Row]]] = {"pareto": ladder.runs}  # they print a line per row
 
 if __name__ == "__main__":
     task, arguments = sys.argv[1], json.loads(sys.argv[2])

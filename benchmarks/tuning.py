@@ -1,4 +1,4 @@
-"""Which step sizes, how many operator applications and projections a round: error against rounds.
+"""Step sizes, and operator applications and projections per round: the error by round.
 
     error = max(V^π - V*) / max V*       of the last coupling π, rounded, after k half projections
 
@@ -27,7 +27,7 @@ METHODS: dict[str, Callable[..., Any]] = {"svi": bm.SinkhornValueIteration, "spi
 
 
 class Setting(NamedTuple):
-    """Options of a run, and half projections after each round with the kernel as it is (an even number)."""
+    """Options of a run, and the number (even) of half projections of an unchanged kernel after each round."""
 
     method: str
     options: dict[str, Any]
@@ -53,7 +53,7 @@ QUICK_SETTINGS = (BASELINE, DEFAULT)
 
 
 def measure(names: Sequence[str], looks: Sequence[int], say: Callable[[str], None]) -> list[Row]:
-    """One curve an instance and setting."""
+    """One curve per instance and setting."""
     rows = []
     for instance in INSTANCES:
         question = problem(instance, DISCOUNT)
@@ -65,19 +65,19 @@ def measure(names: Sequence[str], looks: Sequence[int], say: Callable[[str], Non
 
 
 def errors(question: bm.Problem, setting: Setting, looks: Sequence[int]) -> list[float]:
-    """The error after each of these numbers of half projections."""
+    """The error after these numbers of half projections."""
     exact = truth(question)
     solver = METHODS[setting.method](rounds=looks[-1] + 1, **setting.options)
     return [relative_error(value, exact) for _, value in values(question, solver, looks, exact, setting.extra)]
 
 
 def reached(row: Row, error: float) -> int | None:
-    """The first look at which the error is no larger than this."""
+    """The first of these rounds after which the error is at most this."""
     return next((k for k, found in zip(row["rounds"], row["error"], strict=True) if found <= error), None)
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Table]:
-    """Errors of each setting, and rounds to the error that the baseline ends at."""
+    """The errors of each setting, and its rounds to the final error of the baseline."""
     for instance in dict.fromkeys(row["instance"] for row in rows):
         mine = {row["setting"]: row for row in rows if row["instance"] == instance}
         goal = mine[BASELINE]["error"][-1]

@@ -19,14 +19,14 @@ from benchmarks.pareto.methods import ENOUGH_ERROR, METHODS, Method
 from benchmarks.peers import Floats
 from benchmarks.tables import Row
 
-ENOUGH = 0.25  # CPU seconds of repeats, for three of them at least
+ENOUGH = 0.25  # CPU seconds of repeats; there are at least three
 LONG = 0.5  # CPU seconds of a run that is not repeated
-OURS_LONGER = 10.0  # times the limit of a peer: without our answer there is nothing to compare with
-STALLED = 0.9  # of the error at the last look: a run that is still above is not worth going on with
+OURS_LONGER = 10.0  # our limit over that of a peer: every comparison needs our answer
+STALLED = 0.9  # a run whose error is above this share of that at the last look is ended
 
 
 class Limits(NamedTuple):
-    """CPU seconds and bytes that a run may take."""
+    """Limits of a run: CPU seconds and bytes."""
 
     seconds: float
     memory: int
@@ -42,7 +42,7 @@ class Case(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A problem, its distances, and whether fast runs are repeated though they are not good enough."""
+    """A problem, its distances, and whether fast runs are repeated even if they are not good enough."""
 
     problem: bm.Problem
     truth: Floats
@@ -124,7 +124,7 @@ def _looks(method: Method, rung: int, question: Question, bound: Limits) -> Iter
 
 
 def _again(method: Method, rung: int, made: bm.Problem, place: int, enough: float) -> float:
-    """The median CPU seconds of repeats up to that look."""
+    """The median CPU seconds of repeats up to this look."""
 
     def work() -> object:
         return next(islice(method.run(made, method.ladder[rung]), place, None))

@@ -36,7 +36,7 @@ SMALLER_IS_SLOWER = ("tol", "step", "reg", "rtol")
 
 
 class Method(NamedTuple):
-    """How it is called in tables and in pictures, how it is run, and its settings from rough to fine."""
+    """A method: its names in tables and pictures, how to run it, and its settings from rough to fine."""
 
     label: str
     title: str
@@ -45,7 +45,7 @@ class Method(NamedTuple):
 
 
 def slower(setting: Setting, than: Setting) -> bool:
-    """Whether a run with this setting can't be good enough before one with the other is, or is that one."""
+    """Whether this setting equals the other, or needs at least as much work to be good enough."""
     return all(setting[name] <= than[name] for name in SMALLER_IS_SLOWER if name in than)
 
 
@@ -78,5 +78,5 @@ METHODS = {  # a method comes after those that do the same with less work
     "spi-numpy": Method("SPI NumPy", "the paper's SPI, NumPy", numpy_rounds("spi"), STEPS),
     "ot-markov-distances": Method("ot-m-d", "ot-markov-distances", _once(ot_markov_distances), REGULARISATIONS),
 }
-THIN_CORE = ("pi-core-lu", "pi-core-bicgstab", "vi-core-macqueen")  # no overhead of Python around the C code
+THIN_CORE = ("pi-core-lu", "pi-core-bicgstab", "vi-core-macqueen")  # they call the C code without Python overhead
 APPROXIMATE = ("ot-markov-distances", "svi-numpy", "spi-numpy")

@@ -31,7 +31,7 @@ LOOKS = {
     "ot-markov-distances": ("#999999", "p", "-"),
 }
 Point = tuple[float, float]  # CPU seconds, error
-FLOOR = 1e-8  # errors below are drawn there
+FLOOR = 1e-8  # smaller errors are drawn as this
 FAMILIES = {"softmax chains": ("dense",), "4-rooms": ("paper", "classic", "rooms")}
 
 
@@ -52,7 +52,7 @@ def _write(figure: Any, path: Path) -> None:
 
 
 def draw_errors(rows: Sequence[Row], timeout: float) -> Any:
-    """CPU seconds against the true error, a panel for each instance whose ladders were run in full."""
+    """CPU seconds by true error, one panel per instance whose ladders were run in full."""
     plt = pyplot()
     panels = panels_of(rows)
     figure, drawn = plt.subplots(1, len(panels), figsize=(WIDTH, 5.6), layout="constrained", squeeze=False)
@@ -90,7 +90,7 @@ def points_of(rows: Sequence[Row], kind: str | None) -> list[Point]:
 
 
 def _front(axes: Any, name: str, points: Sequence[Point], fill: str = "full") -> None:
-    """The settings than which none is both faster and better as a line, the others as small points."""
+    """Draw the Pareto-optimal settings (none is faster and better) as a line, the others as small points."""
     colour, marker, line = LOOKS[name]
     ahead: list[Point] = []
     for point in sorted(points):
@@ -112,7 +112,7 @@ def panels_of(rows: Sequence[Row]) -> list[str]:
 
 
 def draw_sizes(rows: Sequence[Row], timeout: float) -> Any:
-    """CPU seconds against states; what does not get there is open, at the upper edge."""
+    """CPU seconds by number of states; unreached targets are open markers at the upper edge."""
     plt = pyplot()
     found = figures(rows)
     states = {row["instance"]: row["states"] for row in rows if "states" in row}
@@ -123,7 +123,7 @@ def draw_sizes(rows: Sequence[Row], timeout: float) -> Any:
     for axes, (title, instances) in zip(drawn[0], panels.items(), strict=True):
         for place, name in enumerate(METHODS):
             line = [(states[one], found[one, SHOWN, name]) for one in instances if (one, SHOWN, name) in found]
-            # Side by side, since many end at the same height.
+            # Side by side, because many end at the same height.
             _line(axes, name, line, timeout * 1.6, shift=1.0 + 0.032 * (place - len(METHODS) / 2))
         axes.axhline(timeout, color="0.6", linewidth=0.8, linestyle="--")
         axes.set(xscale="log", yscale="log", xlabel="states of each chain")

@@ -1,4 +1,4 @@
-"""Which runs there are, and which need not be made.
+"""Which runs to make, and which to leave out.
 
 A run that uses up its CPU seconds is ended. Harder cases are larger problems of the family with the same or a larger
 discount. An exact method that was ended before any setting was good enough is not run on harder cases, nor is a method
@@ -48,7 +48,7 @@ QUICK = Study((("dense-10", "dense-20"), ("paper-40",)), (0.75, 0.95), ("dense-2
 
 
 class End(NamedTuple):
-    """Where a rung of a method was ended, and how."""
+    """A rung of a method that was ended: where, and how."""
 
     instance: str
     seed: int
@@ -67,7 +67,7 @@ class End(NamedTuple):
 
 
 class Race:
-    """What was ended so far in a family."""
+    """The runs of a family that were ended so far."""
 
     def __init__(self, options: Row) -> None:
         self._options = options
@@ -83,7 +83,7 @@ class Race:
             why = found.pop() if "rung" not in found[-1] else None
             left = _after(method, left, found)
             rows += found
-            if why is not None:  # it ended while nothing was measured, and would do so again
+            if why is not None:  # it ended before it measured anything, and would do so again
                 rows += [{"seed": case.seed, "discount": case.discount, **why} for case in left]
                 break
             self._ends[method] = easier + ends(method, instance, rows)
@@ -137,7 +137,7 @@ def cases_of(study: Study, instance: str, seeds: int, method: str) -> list[Case]
     for discount in study.discounts:
         for seed in range(number):
             every = instance in study.panels and discount == SHOWN and seed == 0
-            # What ours takes for a rough answer is only of interest where a picture shows it.
+            # Our rough settings are run only where a picture shows them.
             made.append(Case(seed, discount, every, list(ladder if every or method != "ours" else ladder[-1:])))
     return made
 
@@ -153,7 +153,7 @@ def ends(method: str, instance: str, rows: Sequence[Row]) -> list[End]:
 
 
 def _after(method: str, cases: Sequence[Case], found: Sequence[Row]) -> list[Case]:
-    """The cases that a process has left when it ended, the first of them with the rungs that it did not come to."""
+    """The cases that a process did not finish; the first of them with the rungs that it did not run."""
     if not found:
         return list(cases)
     last = found[-1]

@@ -1,4 +1,4 @@
-"""Who needs how long for a true error of 1 %, and how often that is what ours takes for a certified 1e-6."""
+"""The time of each peer to a true error of 1 %, compared with ours to a certified relative gap of 1e-6."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.pareto.methods import APPROXIMATE, CERTIFIED, ENOUGH_ERROR, METH
 from benchmarks.pareto.race import ENDED
 from benchmarks.tables import Row, Table, digits
 
-SMALLEST = 20  # states from which ours must be faster
+SMALLEST = 20  # states of the smallest instance on which ours must be faster
 LEGEND = (
     "ours: bisimetric.solve, certified. PI, VI: policy and value iteration on POT's emd or on the C core below it.",
     "pyotc: average cost of chains that restart in one state; SVI, SPI: the paper's methods as plain NumPy arrays;",
@@ -31,7 +31,7 @@ class Figure(NamedTuple):
     status: str  # "reached" if it was good enough on a seed; "time-out", "never" or how it failed
     seconds: dict[int, float]  # CPU, by seed, where it was good enough
     factors: dict[int, float]  # times ours, by seed, where both were good enough
-    seeds: int  # that it was to be run on
+    seeds: int  # planned seeds
     run: bool
 
     @property
@@ -54,7 +54,7 @@ Key = tuple[str, float, str]  # instance, discount, method
 
 
 def figures(rows: Sequence[Row]) -> dict[Key, Figure]:
-    """All of them, in the order of the rows."""
+    """The results of all methods, in the order of the rows."""
     grouped: dict[Key, list[Row]] = {}
     for row in rows:
         grouped.setdefault((row["instance"], row["discount"], row["method"]), []).append(row)
@@ -198,7 +198,7 @@ def _seconds(figure: Figure, timeout: float) -> str:
 
 
 def _grid(title: str, found: dict[Key, Figure], discount: float, timeout: float) -> Table:
-    """Instances by methods."""
+    """A table with a row per instance and a column per method."""
     instances = dict.fromkeys(key[0] for key in found if key[1] == discount)
     names = [name for name in METHODS if any(key[2] == name for key in found)]
     body = []

@@ -12,7 +12,7 @@ from bisimetric.cli import main
 
 
 class Ran(NamedTuple):
-    """What a run left behind."""
+    """Exit code and output of a run."""
 
     code: int
     out: str

@@ -79,7 +79,7 @@ def test_states_with_labels_only(command, chain_file):
 
 
 def test_states_that_are_too_many(command, monkeypatch):
-    """Classes are told even if their distances do not fit."""
+    """Classes are printed even if their distances do not fit into memory."""
 
     def refused(*_, **__):
         raise NotEnoughMemory("solving needs more")
@@ -92,7 +92,7 @@ def test_states_that_are_too_many(command, monkeypatch):
 
 
 def test_one_class(command, chain_file):
-    """No pairs to tell of."""
+    """A chain of one class has no pairs to list."""
     ran = command("states", chain_file(transitions=[[1.0]], reward=[1]))
     assert ran.code == 0
     assert "no two states are in one class" in ran.out
@@ -123,7 +123,7 @@ def test_aggregate_is_written(command, tmp_path):
 
 
 def test_printed_bounds_hold(command):
-    """As printed, they are not below those computed."""
+    """The printed bounds are not below the computed ones."""
     found = bm.aggregate(bm.as_chain("four-rooms:p1"), n_states=9, discount=0.95)
     text = command("aggregate", "four-rooms:p1", "--n-states", 9).out
     printed = [float(number) for number in re.findall(r"at most (\S+) ", text)]
@@ -155,7 +155,7 @@ def test_bad_input(command, arguments, message):
 
 
 def test_no_rewards_no_labels(command, chain_file):
-    """The remedy is named."""
+    """The error names the remedy."""
     path = chain_file()
     path.write_text(json.dumps({"transitions": [[1.0, 0.0], [0.0, 1.0]]}))
     for name, remedy in (("states", "labels="), ("quotient", "labels="), ("aggregate", "reward=")):

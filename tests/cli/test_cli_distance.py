@@ -66,7 +66,7 @@ def test_json_schema(command):
 
 
 def test_json_keys_are_documented(command):
-    """Every key stands in the help."""
+    """The help explains every key."""
     text = command("distance", "--help").out
     assert all(re.search(rf"\b{key}\b", text) for key in KEYS)
 
@@ -85,13 +85,13 @@ def test_costs_are_those_given(command, chain_file):
 
 
 def test_a_discount_close_to_one(command, chain_file):
-    """It is not shown as 1."""
+    """A discount close to 1 is not shown as 1."""
     file = chain_file(start=0)
     assert "γ = 1-1e-08," in command("distance", file, file, "--discount", 1 - 1e-8).out
 
 
 def test_a_missed_default_tolerance_is_said(command):
-    """In the text, in JSON and on stderr."""
+    """A missed default tolerance is reported in the text, in JSON and on stderr."""
     ran = command(*ROOMS, "--max-steps", 1)
     assert "wanted 1e-09, NOT REACHED" in ran.out
     assert "wanted 1e-09; raise --max-steps" in ran.err
@@ -101,7 +101,7 @@ def test_a_missed_default_tolerance_is_said(command):
 
 
 def test_normalised(command):
-    """A factor of 1-γ, said in words."""
+    """--normalised multiplies by 1-γ, and the text says so."""
     ran = command(*ROOMS, "--normalised")
     assert "normalised: times 1-γ" in ran.out
     document = command(*ROOMS, "--normalised", "--json").document
@@ -110,7 +110,7 @@ def test_normalised(command):
 
 
 def test_solver_by_name(command):
-    """Every solver that is listed can be asked for."""
+    """--solver takes the name of a solver."""
     assert command(*ROOMS, "--solver", "policy-iteration", "--json").document["status"] == "SOLVED"
 
 
@@ -167,7 +167,7 @@ def test_without_starts_there_is_a_summary(command, chain_file):
 
 @pytest.mark.parametrize("flags", [(), ("--start", 0, 1)])
 def test_names_are_inert(command, chain_file, flags):
-    """Neither rich markup nor terminal escapes nor text direction in a name does anything."""
+    """Markup, terminal escapes and text direction in names have no effect."""
     file = chain_file(names=["[red]x[/red]", "\x1b[31m:bomb:\u202e\n\ud800"])
     ran = command("distance", file, file, "--discount", 0.9, *flags)
     assert ran.code == 0

@@ -16,21 +16,21 @@ ROOMS = ("distance", "four-rooms:p1", "four-rooms:p0", "--discount", 0.95)
 
 
 def test_within_the_limit(command):
-    """Upper bound at most X: 0."""
+    """The code is 0 if the upper bound is at most X."""
     ran = command(*ROOMS, "--fail-above", 0.5)
     assert ran.code == 0
     assert ran.out.splitlines()[-1].startswith("within the limit 0.5: the distance is at most 0.435")
 
 
 def test_above_the_limit(command):
-    """Lower bound above X: 1."""
+    """The code is 1 if the lower bound is above X."""
     ran = command(*ROOMS, "--fail-above", 0.4)
     assert ran.code == 1
     assert ran.out.splitlines()[-1].startswith("above the limit 0.4: the distance is at least 0.435")
 
 
 def test_undecided(command):
-    """A limit inside the interval: 3."""
+    """The code is 3 if the limit is inside the interval."""
     loose = command(*ROOMS, "--tol", 0.01, "--json").document
     assert loose["lower"] < loose["upper"]
     limit = (loose["lower"] + loose["upper"]) / 2
@@ -41,7 +41,7 @@ def test_undecided(command):
 
 
 def test_the_bounds_themselves_decide(command):
-    """A limit equal to the upper bound is kept; equal to the lower bound it is undecided."""
+    """A limit equal to the upper bound is met; one equal to the lower bound is undecided."""
     loose = command(*ROOMS, "--tol", 0.01, "--json").document
     assert command(*ROOMS, "--tol", 0.01, "--fail-above", loose["upper"]).code == 0
     assert command(*ROOMS, "--tol", 0.01, "--fail-above", loose["lower"]).code == 3
@@ -49,7 +49,7 @@ def test_the_bounds_themselves_decide(command):
 
 @pytest.mark.parametrize("flags", [(), ("--json",)])
 def test_tolerance_not_reached(command, flags):
-    """An explicit tolerance missed: the answer as usual, the interval on stderr, 3."""
+    """A missed explicit tolerance gives the usual answer, the interval on stderr, and code 3."""
     ran = command(*ROOMS, "--tol", 1e-9, "--max-steps", 1, *flags)
     assert ran.code == 3
     assert "STEP_LIMIT" in ran.out
@@ -88,7 +88,7 @@ def test_the_verdict_holds_whatever_the_tolerance(command):
 
 
 def test_default_tolerance_not_reached(command):
-    """Nobody asked for it, so it is only said."""
+    """A missed default tolerance is reported, and the code is 0."""
     ran = command(*ROOMS, "--max-steps", 1)
     assert ran.code == 0
     assert "STEP_LIMIT" in ran.out
@@ -139,7 +139,7 @@ def bad_input(tmp_path):
 
 @pytest.mark.parametrize("k", range(24))
 def test_bad_input(command, tmp_path, k):
-    """One line on stderr that names the culprit, nothing on stdout, code 2."""
+    """One line on stderr names the wrong argument; nothing is on stdout; the code is 2."""
     arguments, word = bad_input(tmp_path)[k]
     ran = command("distance", *arguments)
     assert ran.code == 2
@@ -155,7 +155,7 @@ def test_all_bad_input_is_tried(tmp_path):
 
 
 def test_fail_above_needs_starts(command, chain_file):
-    """Without starts there is no one distance to judge."""
+    """Without starts there is no single distance to judge."""
     file = chain_file()
     ran = command("distance", file, file, "--discount", 0.9, "--fail-above", 1)
     assert ran.code == 2
@@ -164,7 +164,7 @@ def test_fail_above_needs_starts(command, chain_file):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_as_cost_is_refused(command, tmp_path):
-    """Reading it would wait for ever."""
+    """A named pipe is refused, because reading it could block."""
     os.mkfifo(tmp_path / "cost.csv")
     ran = command(*ROOMS, "--cost", tmp_path / "cost.csv")
     assert ran.code == 2
@@ -172,7 +172,7 @@ def test_a_pipe_as_cost_is_refused(command, tmp_path):
 
 
 def test_a_cost_file_that_is_too_large(command, tmp_path):
-    """Told by its size, before it is read."""
+    """A file is refused for its size before it is read."""
     file = tmp_path / "cost.csv"
     with file.open("wb") as sparse:
         sparse.truncate(2**31)
@@ -182,7 +182,7 @@ def test_a_cost_file_that_is_too_large(command, tmp_path):
 
 
 def test_error_messages_are_inert(command, tmp_path):
-    """A file name cannot colour the terminal either."""
+    """Control characters in file names are escaped."""
     ran = command("distance", "\x1b[31m", "x", "--discount", 0.9)
     assert ran.code == 2
     assert "\x1b" not in ran.err
@@ -191,7 +191,7 @@ def test_error_messages_are_inert(command, tmp_path):
 
 
 def test_errors_as_a_user_sees_them(process):
-    """No traceback."""
+    """Errors come without a traceback."""
     for arguments in (("distance", "nowhere", "x", "--discount", 0.9), ("distanse",), ("--nope",)):
         ran = process(*arguments)
         assert ran.code == 2
@@ -238,7 +238,7 @@ def test_a_full_disk():
 @pytest.mark.parametrize(("limit", "code"), [(100, 0), (0.1, 1)])
 @pytest.mark.parametrize("closed", [("stdout",), ("stderr",), ("stdin", "stdout", "stderr")])
 def test_closed_streams(monkeypatch, closed, limit, code):
-    """Nobody reads the answer; the exit code is the verdict."""
+    """With closed streams the exit code is still the verdict."""
     for name in closed:
         monkeypatch.setattr(sys, name, None)  # as Python has it when it starts without one
     assert main([*map(str, ROOMS), "--fail-above", str(limit)]) == code
@@ -254,7 +254,7 @@ os.execv(sys.executable, [sys.executable, "-m", "bisimetric", *sys.argv[1:]])
 @pytest.mark.skipif(sys.platform == "win32", reason="needs to start a process in the place of another")
 @pytest.mark.parametrize(("arguments", "code"), [(("--version",), 0), (("--nope",), 2)])
 def test_a_process_without_streams(arguments, code):
-    """Neither the parser nor the interpreter's exit stumbles."""
+    """The parser and the exit of the interpreter work without streams."""
     assert subprocess.run([sys.executable, "-c", CLOSING, *arguments], timeout=120).returncode == code
 
 
@@ -268,7 +268,7 @@ def test_a_process_without_streams(arguments, code):
     ],
 )
 def test_any_error_is_one_line(command, monkeypatch, error, says):
-    """With code 2: 1 would be a verdict."""
+    """Every exception gives one line and code 2, never 1."""
 
     def fail(request):
         raise error
@@ -282,7 +282,7 @@ def test_any_error_is_one_line(command, monkeypatch, error, says):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_stderr():
-    """What cannot be said there changes no code."""
+    """A stderr that cannot be written does not change the code."""
     with open("/dev/full", "w") as err:
         command = [sys.executable, "-m", "bisimetric", "distance", "x"]
         assert subprocess.run(command, stdout=subprocess.DEVNULL, stderr=err, timeout=120).returncode == 2
@@ -298,7 +298,7 @@ os.execv(sys.executable, [sys.executable, "-m", "bisimetric", *sys.argv[2:]])
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on the address space")
 @pytest.mark.parametrize("megabytes", [60, 130])
 def test_too_little_memory(megabytes):
-    """Even where there is none to load numpy."""
+    """Too little memory gives one line, even where numpy cannot be loaded."""
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(megabytes * 2**20), *map(str, ROOMS)],
         capture_output=True,

@@ -14,7 +14,7 @@ NAMES = ("distance", "states", "quotient", "aggregate", "reproduce", "solvers", 
 
 @pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",), *((name, "--help") for name in NAMES)])
 def test_help(command, arguments):
-    """Examples, in at most 80 columns and not wrapped."""
+    """Every help has examples, unwrapped, and at most 80 columns."""
     ran = command(*arguments)
     assert (ran.code, ran.err) == (0, "")
     assert "Examples:\n" in ran.out
@@ -29,14 +29,14 @@ def test_the_overview_lists_the_commands(command):
 
 
 def test_help_lists_the_exit_codes(command):
-    """All of them."""
+    """The help lists all exit codes."""
     for arguments in (("--help",), ("distance", "--help")):
         text = command(*arguments).out
         assert all(f"\n  {code} " in text for code in (0, 1, 2, 3, 130))
 
 
 def test_version(command):
-    """Name and number."""
+    """--version prints name and number."""
     assert command("--version").out == f"bisimetric {bm.__version__}\n"
 
 
@@ -48,7 +48,7 @@ def test_solvers(command):
 
 
 def test_solvers_as_json(command):
-    """The same as data."""
+    """--json gives the same as data."""
     known = json.loads(command("solvers", "--json").out)
     assert [solver["name"] for solver in known] == list(solvers.all_solvers())
     for solver in known:
@@ -67,7 +67,7 @@ def test_environments(command):
 
 
 def test_environments_as_json(command):
-    """The same as data; every example can be built."""
+    """--json gives the same as data, and every example can be built."""
     known = json.loads(command("environments", "--json").out)
     assert [entry["pattern"] for entry in known] == [entry.pattern for entry in bm.environments.catalogue()]
     for entry in known:
@@ -86,7 +86,7 @@ def test_light_commands_leave_the_compiler_alone(arguments):
 
 
 def test_a_terminal_that_cannot_show_everything(process):
-    """Escapes instead of a traceback."""
+    """Characters that the encoding lacks are printed as escapes."""
     ran = process("environments", PYTHONIOENCODING="ascii")
     assert ran.code == 0
     assert r"3\xd73" in ran.out

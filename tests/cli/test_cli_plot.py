@@ -38,7 +38,7 @@ def test_formats(command, tmp_path, chain_file, suffix):
 
 
 def test_checked_before_the_work(command, tmp_path, monkeypatch):
-    """Unknown suffixes, missing folders and missing matplotlib are told in one line before anything is solved."""
+    """Unknown suffixes, missing folders and missing matplotlib are reported in one line before anything is solved."""
     monkeypatch.setattr("bisimetric.cli.distance.solve", lambda *_, **__: pytest.fail("solved"))
     for name, words in (("x.jpg", ".png or .svg or .pdf"), ("nowhere/x.png", "does not exist"), ("x", ".png")):
         ran = command(*ROOMS, "--plot", tmp_path / name)
@@ -83,7 +83,7 @@ def test_an_interrupted_solve_is_drawn(command, tmp_path, monkeypatch):
 
 
 def test_in_the_help(command):
-    """The option and an example."""
+    """The help has the option and an example."""
     text = command("distance", "--help").out
     assert "--plot FILE" in text
     assert "--plot rooms.png" in text

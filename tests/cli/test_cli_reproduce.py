@@ -11,7 +11,7 @@ from bisimetric.experiments import ALL, instances
 
 @pytest.fixture
 def tiny(monkeypatch):
-    """Two experiments that take no time."""
+    """Two experiments that take little time."""
     few = replace(ALL["instances"], quick=instances.Config(wanted=(2, 2, 2, 2)))
     monkeypatch.setattr(reproduce, "ALL", {"heat-map": ALL["heat-map"], "instances": few})
 
@@ -66,7 +66,7 @@ def test_folders_that_cannot_be(command, tmp_path):
 
 @pytest.mark.parametrize("name", ["heat-map.json", "heat-map.png"])
 def test_files_that_cannot_be_replaced(command, tmp_path, monkeypatch, name):
-    """What stands in the way of a file is found before anything is computed."""
+    """A folder in the place of a file is an error before anything is computed."""
     monkeypatch.setattr(reproduce, "_run_and_draw", lambda *_: pytest.fail("computed"))
     (tmp_path / name).mkdir()
     ran = command("reproduce", "heat-map", "--out", tmp_path)

@@ -30,7 +30,7 @@ positive = st.floats(min_value=0.0, max_value=1e300, allow_subnormal=True)
     ],
 )
 def test_digits(numbers, texts):
-    """As many as the interval fixes, and a few more."""
+    """Numbers have the digits that the interval proves, and a few more."""
     assert digits(*numbers) == texts
 
 
@@ -50,7 +50,7 @@ def test_printed_bounds_are_rounded_outwards(numbers):
 
 @given(st.text())
 def test_printable(text):
-    """Nothing left that is not plainly visible, and visible text is left alone."""
+    """The result is visible text; text that is visible already is unchanged."""
     shown = printable(text, 10_000)
     assert shown.isprintable()
     assert shown == text or not text.isprintable()
@@ -67,7 +67,7 @@ def test_duration():
 
 
 def test_judge():
-    """The interval proves it or does not."""
+    """The verdict is what the interval proves."""
     assert judge((0.1, 0.2), 0.2) is Verdict.WITHIN
     assert judge((0.1, 0.2), 0.05) is Verdict.ABOVE
     assert judge((0.1, 0.2), 0.1) is Verdict.UNDECIDED
@@ -75,7 +75,7 @@ def test_judge():
 
 
 def test_progress_line():
-    """Phase, step, gap, seconds; a gap that is not known yet is left to infinity."""
+    """Phase, step, gap, seconds; an unknown gap is infinite."""
     progress = Progress()
     progress.doing("solving")
     assert progress.line() == "solving, 0 s"
@@ -86,7 +86,7 @@ def test_progress_line():
 
 
 def test_no_progress_when_piped(monkeypatch, capsys):
-    """Not a terminal: not a character."""
+    """Nothing is printed if stderr is not a terminal."""
     monkeypatch.setattr("bisimetric.cli.progress.DELAY", 0.0)
     with Progress() as progress:
         progress.doing("solving")

@@ -1,4 +1,4 @@
-"""Solvers driven round by round, settings climbed, seconds measured."""
+"""Approximate solvers round by round, ladders of settings, and CPU seconds."""
 
 import time
 from contextlib import suppress
@@ -43,7 +43,7 @@ def test_looks_are_yielded_in_order(problem):
 
 
 def test_a_run_that_settles_ends_early(problem):
-    """What does not change any more is looked at once, at its end."""
+    """A run that does not change any more ends, and is evaluated once at its end."""
     solver = bm.SinkhornBellman(rounds=100_000, regularisation=0.3, projections=50)
     rounds = [k for k, _ in values(problem, solver, (1, 100_000), truth(problem))]
     assert rounds[0] == 1
@@ -60,7 +60,7 @@ def test_spaced():
 
 
 def test_climbing(problem):
-    """Finer targets take more; what no rung reaches is None; the setting found does reach it."""
+    """Smaller errors need more rounds; an error that no setting reaches gives None; a found setting reaches it."""
     exact = truth(problem)
     found = climb(problem, LADDERS["SVI"], exact, (0.05, 0.01))
     assert 1 <= found[0.05].solver.rounds < found[0.01].solver.rounds

@@ -48,7 +48,7 @@ def test_logarithmic_axes(log):
 
 
 def test_the_legend_hides_nothing():
-    """It lies beside the axes, and inside of the figure."""
+    """The legend lies beside the axes and inside of the figure."""
     figure = bm.plot.convergence({"a long name of a curve": ([1, 2], [1, 2])})
     figure.draw_without_rendering()
     (axes,) = figure.axes
@@ -84,20 +84,20 @@ def test_long_runs_are_quick():
     ],
 )
 def test_bad_curves(curves, exact, words):
-    """Nothing is drawn that would say nothing."""
+    """Curves without anything to draw are refused."""
     with pytest.raises(InvalidOption, match=words):
         bm.plot.convergence(curves, exact=exact, log=(False, True))
 
 
 @pytest.mark.parametrize("log", [True, None, (True,), "xy", (0, 1)])
 def test_bad_log(log):
-    """It says for both axes whether they are logarithmic."""
+    """`log` must be two bools."""
     with pytest.raises(InvalidOption, match=r"log is .*, expected two of True and False"):
         bm.plot.convergence({"a": ([1, 2], [1, 2])}, log=log)
 
 
 def test_the_largest_numbers_are_drawn():
-    """What is accepted needs no number that overflows."""
+    """The largest accepted numbers are drawn without overflow."""
     curve = {"a": ([1, 1e100], [1e-300, 1e100])}
     for log in [(False, False), (True, True)]:
         assert pixels(bm.plot.convergence(curve, log=log, exact=1e100)).std() > 0

@@ -61,7 +61,7 @@ def test_label_title_and_marks():
 
 
 def test_a_given_axes_is_drawn_into():
-    """Nothing else is made, and its figure is returned."""
+    """Only the given axes are drawn into, and their figure is returned."""
     figure = Figure()
     left, right = figure.subplots(1, 2)
     assert bm.plot.heat_map(bm.environments.grid_3x3(), np.arange(9.0), axes=right) is figure
@@ -83,7 +83,7 @@ def test_any_magnitude(scale):
 
 
 def test_many_marks_in_a_large_map_become_dots():
-    """What could not be read is not written."""
+    """Marks that would be too small to read are dots."""
     chain = bm.environments.open_grid(60)
     figure = bm.plot.heat_map(chain, np.zeros(3600), marks=dict.fromkeys(range(50), "x"))
     assert not figure.axes[0].texts

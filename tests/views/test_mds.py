@@ -25,7 +25,7 @@ def cloud(count, dimensions, seed=0):
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e150])
 def test_planar_points_are_found(scale):
-    """Distances of points in the plane come back, whatever their scale; the third coordinate is nothing."""
+    """Distances of points in the plane come back, whatever their scale; the third coordinate is zero."""
     wanted = scale * distances_of(cloud(12, 2))
     embedding = bm.plot.embed(wanted, seed=3)
     assert embedding.points.shape == (12, 3)
@@ -35,7 +35,7 @@ def test_planar_points_are_found(scale):
 
 
 def test_stress():
-    """It is Kruskal's, positive where there are too few dimensions, and smaller with more of them."""
+    """The stress is Kruskal's: positive with too few dimensions, and smaller with more."""
     wanted = distances_of(cloud(12, 6))
     found = [bm.plot.embed(wanted, dimensions=d) for d in (1, 2, 3)]
     for embedding in found:
@@ -46,7 +46,7 @@ def test_stress():
 
 
 def test_the_same_seed_gives_the_same_points():
-    """Bit by bit; and the matrix given is left alone."""
+    """Points are the same bit by bit, and the given matrix is not modified."""
     wanted = distances_of(cloud(10, 6))
     copy = wanted.copy()
     first, second = bm.plot.embed(wanted, seed=1), bm.plot.embed(wanted, seed=1)
@@ -73,7 +73,7 @@ def test_all_points_together(count):
 
 
 def test_more_dimensions_than_points():
-    """Those that no point needs are zero, and cost nothing."""
+    """Coordinates beyond N - 1 are zero and take no memory."""
     wanted = distances_of(cloud(3, 2))
     bm.plot.embed(wanted)  # what is imported now does not count
     tracemalloc.start()
@@ -151,7 +151,7 @@ def test_bad_options(options, words):
 
 
 def test_names_stand_beside_points_and_do_not_hide_one_another():
-    """One text a point; points in one place have their names one below the other; `$` is only a sign."""
+    """Every point has its name; names of points in one place stand in a column; `$` is printed as it is."""
     matrix = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     figure = bm.plot.mds(matrix, names=["$a$", "b", "c"])
     (drawn,) = figure.axes
