@@ -26,6 +26,8 @@ from bisimetric import kernels
 from bisimetric._support.blocks import for_even_split, thread_count
 from bisimetric.kernels.layout import Trees
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.evaluation import Evaluation
+from bisimetric.operators.trees import new_trees
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,7 +48,7 @@ def measured(question: bm.Problem, solution: bm.Solution) -> Row:
     n, m = question.shape
     bellman = Bellman.of(question)
     value = solution.value * bellman.scale
-    trees = bellman.new_trees()
+    trees = new_trees(bellman)
     bellman.improve(value, trees, cold=True)
     used = float(trees.used.mean(dtype=np.float64))
     touched = {
@@ -94,7 +96,7 @@ def _product(bellman: Bellman, trees: Trees, vector: Floats, out: Floats) -> Cal
             bellman.discount,
             bellman.source,
             bellman.target,
-            bellman.listed,
+            bellman.pairs.listed,
             trees,
             sums,
         )
@@ -130,7 +132,7 @@ def _evaluation(bellman: Bellman, trees: Trees, accuracy: float) -> tuple[float,
 
     def work() -> None:
         nonlocal products
-        solved = bellman.evaluate(trees, residual, residual.copy(), target)
+        solved = Evaluation(bellman).solve(trees, residual, residual.copy(), target)
         products = solved.products
         value = solved.x
         value += start

@@ -103,7 +103,7 @@ def our_rounds(method: str, question: bm.Problem, step: float = STEP) -> Iterato
 def difference(method: str, peer: str, question: bm.Problem, rounds: int, step: float = STEP) -> float:
     """The largest difference of the couplings after so many rounds, before any rounding."""
     from bisimetric import kernels
-    from bisimetric.couplings.coupling import pair_cells
+    from bisimetric.couplings.witness import pair_cells
 
     state = next(islice(our_rounds(method, question, step), rounds - 1, None)).factored
     size = question.shape[0] * question.shape[1]

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, assume, currently_in_test_context, settings
 
 import bisimetric as bm
 from bisimetric import solvers
+from bisimetric.solvers.base import AnySolver
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs; tests of Ctrl-C need it back
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -61,12 +62,12 @@ class Exact:
     @property
     def tol(self) -> float:
         """The relative gap that it reaches by default."""
-        return solvers.ALL[self.name].default_tol
+        return solvers.all_solvers()[self.name].default_tol
 
     def solve(self, problem: bm.Problem, **options: Any) -> bm.Solution:
         """The solver's answer; examples out of its reach are passed over."""
         if problem.discount <= self.largest_discount and problem.cost.size <= self.largest_problem:
-            return bm.solve(problem, solvers.ALL[self.name](), **options)
+            return bm.solve(problem, solvers.all_solvers()[self.name](), **options)
         if currently_in_test_context():
             assume(False)
         pytest.skip("out of this solver's reach")
@@ -77,7 +78,7 @@ EXACT = (  # adding an exact solver to every law is one line here
     Exact("value-iteration", largest_discount=0.95),
     Exact("linear-program", largest_problem=100, proves_zeros=False),
 )
-APPROXIMATE: tuple[solvers.Solver[Any], ...] = (  # adding an approximate solver to every law is one line here
+APPROXIMATE: tuple[AnySolver, ...] = (  # adding an approximate solver to every law is one line here
     bm.SinkhornValueIteration(rounds=20),
     bm.SinkhornValueIteration(rounds=7, step_size=1e3, inner_steps=3, initial="uniform"),
     bm.SinkhornValueIteration(rounds=5, step_size=bm.Decaying(2.0), inner_steps=1e-6),

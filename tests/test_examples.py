@@ -7,7 +7,9 @@ import importlib
 import pkgutil
 import re
 import shlex
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -40,13 +42,17 @@ def test_there_are_docstring_examples() -> None:
     assert len(examples) >= 3
 
 
-@pytest.mark.parametrize("code", blocks("python"))
-def test_readme_python(
+@pytest.mark.parametrize(
+    "code", [code for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)]
+)
+def test_python_in_pages(
     code: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The README's Python runs and prints something."""
+    """The Python in the README and in the docs runs and prints something."""
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, "README.md", "exec"), {})
+    page = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", page)  # dataclasses look for the module they are defined in
+    exec(compile(code, "page", "exec"), vars(page))
     assert capsys.readouterr().out
 
 

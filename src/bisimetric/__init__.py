@@ -7,8 +7,9 @@
 <Status.SOLVED: 'the certified relative gap is within the tolerance'>
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from bisimetric._support.lazy import lazy_names
+
+TYPE_CHECKING = False  # for type checkers it is true
 
 if TYPE_CHECKING:
     from bisimetric import cost as cost
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from bisimetric.bisimulation.metric import bisimulation_metric as bisimulation_metric
     from bisimetric.bisimulation.mico import mico as mico
     from bisimetric.bisimulation.quotient import quotient as quotient
-    from bisimetric.certificates.certify import Certificate as Certificate
     from bisimetric.certificates.certify import certify as certify
+    from bisimetric.certificates.interval import Certificate as Certificate
     from bisimetric.couplings.coupling import Coupling as Coupling
     from bisimetric.couplings.coupling import Potentials as Potentials
     from bisimetric.io import load as load
@@ -46,16 +47,18 @@ if TYPE_CHECKING:
     from bisimetric.solvers import SinkhornPolicyIteration as SinkhornPolicyIteration
     from bisimetric.solvers import SinkhornValueIteration as SinkhornValueIteration
     from bisimetric.solvers import ValueIteration as ValueIteration
+    from bisimetric.solvers.base import Iterate as Iterate
+    from bisimetric.solvers.base import Solver as Solver
     from bisimetric.solvers.sinkhorn.step_size import Decaying as Decaying
     from bisimetric.solvers.sinkhorn.step_size import FromTheorem as FromTheorem
     from bisimetric.solving.exact import ExactCertificate as ExactCertificate
     from bisimetric.solving.exact import certify_exactly as certify_exactly
     from bisimetric.solving.game_solution import MDPSolution as MDPSolution
-    from bisimetric.solving.loop import solve as solve
     from bisimetric.solving.optimal import OptimalPolicy as OptimalPolicy
     from bisimetric.solving.solution import Solution as Solution
     from bisimetric.solving.solution import Status as Status
     from bisimetric.solving.solution import Step as Step
+    from bisimetric.solving.solve import solve as solve
 
 __version__ = "0.1.0"
 
@@ -74,10 +77,8 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     ),
     "bisimulation.mico": ("mico",),
     "bisimulation.quotient": ("quotient",),
-    "certificates.certify": (
-        "Certificate",
-        "certify",
-    ),
+    "certificates.certify": ("certify",),
+    "certificates.interval": ("Certificate",),
     "couplings.coupling": (
         "Coupling",
         "Potentials",
@@ -107,6 +108,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "SinkhornValueIteration",
         "ValueIteration",
     ),
+    "solvers.base": ("Iterate", "Solver"),
     "solvers.sinkhorn.step_size": (
         "Decaying",
         "FromTheorem",
@@ -116,7 +118,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "certify_exactly",
     ),
     "solving.game_solution": ("MDPSolution",),
-    "solving.loop": ("solve",),
+    "solving.solve": ("solve",),
     "solving.optimal": ("OptimalPolicy",),
     "solving.solution": (
         "Solution",
@@ -131,14 +133,4 @@ __all__ = ["__version__", *MODULES, *HOMES]
 
 # A name is loaded when it is first asked for. So `import bisimetric` takes no time and cannot fail, and the command can
 # say in its own words what is missing.
-def __getattr__(name: str) -> Any:
-    if name in MODULES:
-        return import_module(f"bisimetric.{name}")
-    if name in HOMES:
-        found = globals()[name] = getattr(import_module(f"bisimetric.{HOMES[name]}"), name)
-        return found
-    raise AttributeError(f"module 'bisimetric' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, HOMES, MODULES)

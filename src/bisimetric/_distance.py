@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy.typing as npt
@@ -11,9 +12,9 @@ from bisimetric.errors import InvalidOption
 from bisimetric.operators.reachable import reachable_part
 from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
-from bisimetric.solvers import PolicyIteration, Solver
-from bisimetric.solving.loop import solve
-from bisimetric.solving.solution import Solution
+from bisimetric.solvers.base import AnySolver
+from bisimetric.solving.solution import Solution, Step
+from bisimetric.solving.solve import solve
 
 PAIRS = ("all", "reachable")
 
@@ -25,15 +26,48 @@ def distance(
     discount: float,
     cost: npt.ArrayLike | Cost | None = None,
     normalised: bool = False,
-    solver: Solver[Any] = PolicyIteration(),  # noqa: B008
-    tol: float | None = None,
     pairs: str = "all",
+    solver: AnySolver | str | None = None,
+    tol: float | None = None,
+    max_steps: int | None = None,
+    time_limit: float | None = None,
+    throw: bool = True,
+    on_step: Callable[[Step], None] | None = None,
 ) -> Solution:
-    """The certified distances between two chains, or anything that `as_chain` takes.
+    """The certified distances between two chains.
 
-    pairs="reachable" computes only what the distance between the starts depends on, which is faster where few pairs of
-    states can be reached from there. `solution.problem.unsolved` marks the other pairs, whose value and bounds are NaN.
+    V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] } for all pairs of states, and from the starts.
 
+    Parameters
+    ----------
+    source, target : MarkovChain or anything that `as_chain` takes
+        A transition matrix (dense or sparse), a chain file, the name of a built-in environment.
+    discount : float
+        γ in [0, 1): how much the next step counts.
+    cost : array [n, m] or cost object, optional
+        What it costs to be in state x and state y; the gap between their rewards by default.
+    normalised : bool, default False
+        Multiply the cost by 1 - γ. With the gap between rewards this is the bisimulation metric.
+    pairs : {"all", "reachable"}
+        "reachable" computes only what the distance between the starts depends on, which is faster where few pairs of
+        states can be reached from there. `solution.problem.unsolved` marks the other pairs; their values are NaN.
+    solver, tol, max_steps, time_limit, throw, on_step
+        As for `solve`.
+
+    Returns
+    -------
+    Solution
+        `solution.distance` and `solution.interval` for the starts, `solution.value` [n, m] for all states.
+
+    Raises
+    ------
+    InvalidChain, InvalidProblem, InvalidOption
+        With what was expected, what came, and what to do.
+    ToleranceNotReached, SolveInterrupted
+        As for `solve`.
+
+    Examples
+    --------
     >>> import bisimetric as bm
     >>> solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)
     >>> round(solution.distance, 10)
@@ -42,4 +76,12 @@ def distance(
     if pairs not in PAIRS:
         raise InvalidOption(f"pairs is {pairs!r}, expected one of {', '.join(map(repr, PAIRS))}")
     problem = Problem(as_chain(source), as_chain(target), discount=discount, cost=cost, normalised=normalised)
-    return solve(reachable_part(problem) if pairs == "reachable" else problem, solver, tol=tol)
+    return solve(
+        reachable_part(problem) if pairs == "reachable" else problem,
+        solver,
+        tol=tol,
+        max_steps=max_steps,
+        time_limit=time_limit,
+        throw=throw,
+        on_step=on_step,
+    )

@@ -9,7 +9,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric._support import memory
-from bisimetric.certificates.certify import CELLS_AT_ONCE
+from bisimetric.certificates.zeros import CELLS_AT_ONCE
 from bisimetric.errors import NotEnoughMemory
 from bisimetric.operators.bellman import Bellman
 

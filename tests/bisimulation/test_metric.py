@@ -22,7 +22,6 @@ from bisimetric.errors import (
 )
 from bisimetric.operators.game import GameBellman
 from bisimetric.problems.game import Game
-from bisimetric.solving.loop import solve_game
 from tests import reference, strategies
 
 DISCOUNTS = st.sampled_from((0.3, 0.5, 0.9, 0.95))
@@ -393,7 +392,7 @@ def test_missed_tolerance():
     assert caught.value.solution.relative_gap < 1e-9
     assert bm.bisimulation_metric(mdp, discount=0.9, tol=1e-300, throw=False).status is bm.Status.STALLED
     with pytest.raises(ToleranceNotReached, match="raise max_steps"):
-        solve_game(Game(mdp, mdp, discount=0.9), tol=1e-9, max_steps=2)
+        bm.solve(Game(mdp, mdp, discount=0.9), tol=1e-9, max_steps=2)
 
 
 STAY = [[1.0]]

@@ -47,7 +47,7 @@ def test_self_distances_are_not_zero():
 def test_what_the_linear_solver_missed_is_refused(monkeypatch):
     """The bounds do not depend on it: no answer is better than a useless one."""
     chain = bm.environments.four_rooms("p1")
-    monkeypatch.setattr(module.Bellman, "independent_value", lambda self, accuracy, surely: self.scaled_cost())
+    monkeypatch.setattr(module, "independent_value", lambda bellman, accuracy, surely: bellman.scaled_cost())
     with pytest.raises(SolverFailed, match="choose a smaller discount"):
         bm.mico(chain, discount=0.99)
 

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import numpy as np
 
 import bisimetric as bm
-from bisimetric.solving import lumping
+from bisimetric.solving import chains
 from tests.campaign.cases import make_case
 from tests.campaign.checks import CHECKS
 from tests.campaign.findings import Finding
@@ -78,8 +78,8 @@ def examine(seed: int, number: int, kind: str | None = None, checks: Sequence[st
 
     In every other problem, however small, classes of bisimilar states are looked for before it is solved.
     """
-    fewest = 1 if number % 2 else lumping.FEWEST_PAIRS
-    with patch.object(lumping, "FEWEST_PAIRS", fewest):
+    fewest = 1 if number % 2 else chains.FEWEST_PAIRS
+    with patch.object(chains, "FEWEST_PAIRS", fewest):
         return _examined(seed, number, kind, checks)
 
 

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.certificates.certify import a_priori, check
-from bisimetric.couplings.coupling import IndependentWitness, StoredWitness, TreeWitness
+from bisimetric.certificates.check import a_priori, check
+from bisimetric.couplings.witness import IndependentWitness, StoredWitness
 from bisimetric.errors import InvalidProblem, InvalidWitness
 from bisimetric.kernels.layout import Cells
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.trees import TreeWitness, new_trees
 from tests import reference, strategies
 
 
@@ -107,7 +108,7 @@ def test_zeros_need_a_coupling_that_stays_among_zeros():
     truth = np.array([[0.0, 1.0], [1.0, 0.0]])
     independent = check(problem, bellman, truth * bellman.scale, IndependentWitness(bellman))
     assert independent.upper[0, 0] > 0
-    trees = bellman.new_trees()
+    trees = new_trees(bellman)
     bellman.improve(truth * bellman.scale, trees, cold=True)
     diagonal = check(problem, bellman, truth * bellman.scale, TreeWitness(bellman, truth * bellman.scale, trees))
     assert diagonal.upper[0, 0] == diagonal.lower[0, 0] == diagonal.value[0, 0] == 0.0

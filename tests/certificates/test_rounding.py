@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimetric.certificates.rounding import Errors, widening
+from bisimetric.certificates.interval import Errors, widening
 from bisimetric.cost import cost_above, cost_below, largest_cost_error
 from bisimetric.models.rows import UNIT_ROUNDOFF
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bisimetric import Step
+from bisimetric._support.text import printable
 from bisimetric.cli._progress import Progress
-from bisimetric.cli._text import digits, duration, printable
+from bisimetric.cli._text import digits, duration
 from bisimetric.cli._verdict import Verdict, judge
 
 positive = st.floats(min_value=0.0, max_value=1e300, allow_subnormal=True)

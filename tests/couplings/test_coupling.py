@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bisimetric as bm
-from bisimetric.couplings.coupling import IndependentWitness, StoredWitness, visits
+from bisimetric.couplings.occupancy import visits
+from bisimetric.couplings.witness import IndependentWitness, StoredWitness
 from bisimetric.errors import InvalidChain, InvalidOption, MissingStart, SolverFailed
 from bisimetric.linear import direct, krylov
 from bisimetric.operators.bellman import Bellman

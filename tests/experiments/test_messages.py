@@ -8,8 +8,10 @@ import bisimetric as bm
 from bisimetric.environments._layout import read_map
 from bisimetric.errors import InvalidOption
 from bisimetric.experiments import ALL, Workplace, heat_map
+from bisimetric.experiments._settings import OURS
 from bisimetric.experiments.instances import STORE, WAYS, doors_to_reward, separation, thumbnail
-from bisimetric.experiments.running_time import METHODS, OURS, TUNED, _tick_labels
+from bisimetric.experiments.running_time import TUNED, _tick_labels
+from bisimetric.solvers.linear_program import METHODS
 
 P1_P0 = 0.4355817651  # four-rooms p1 against p0 at their starts, γ = 0.95
 A_B = 2.8365565487  # small four-rooms a against b at their starts, γ = 0.95

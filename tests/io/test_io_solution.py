@@ -54,14 +54,14 @@ def test_a_solution_found_on_half_of_the_pairs(suffix, tmp_path):
     assert_same_solution(loaded, bm.load(tmp_path / f"b.{suffix}"))
 
 
-@pytest.mark.parametrize("name", solvers.ALL)
+@pytest.mark.parametrize("name", solvers.all_solvers())
 @pytest.mark.parametrize("stop", [False, True])
 def test_every_solver_s_solution_comes_back(name, stop, tmp_path):
     """Whatever a solver proposes, the checker proves it again from the file."""
     one, other = solutions()["n ≠ m"].problem.source, solutions()["n ≠ m"].problem.target
     cost = np.arange(12.0).reshape(3, 4) / 7
     problem = bm.Problem(one, other, discount=0.9, cost=cost, stop=cost > 1 if stop else None)
-    solution = bm.solve(problem, solvers.ALL[name](), max_steps=3, throw=False)
+    solution = bm.solve(problem, solvers.all_solvers()[name](), max_steps=3, throw=False)
     bm.save(solution, tmp_path / "a.npz")
     assert_same_solution(solution, bm.load(tmp_path / "a.npz"))
 

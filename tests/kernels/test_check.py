@@ -9,6 +9,7 @@ import bisimetric as bm
 from bisimetric import kernels
 from bisimetric.kernels.layout import Report
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.trees import TreeWitness, new_trees
 from tests import reference
 
 pytestmark = pytest.mark.kernels
@@ -24,16 +25,16 @@ class Case:
         self.problem = bm.Problem(source, target, discount=0.5, cost=random.random((3, 2)), stop=stop)
         self.bellman = Bellman.of(self.problem)
         self.value = random.random((3, 2)) + 1.0
-        trees = self.bellman.new_trees()
+        trees = new_trees(self.bellman)
         self.bellman.improve(self.value, trees, cold=True)
-        self.cells = self.bellman.read_trees(self.value, trees, 0, 6)
+        self.cells = TreeWitness(self.bellman, self.value, trees).cells(0, 6)
 
     def check(self, cells=None, first=0, last=6):
         """upper, lower and report of the kernel."""
         b = self.bellman
         upper, lower = np.full(6, np.nan), np.full(6, np.nan)
         found = kernels.check.check(
-            *b.states(first, last), self.value, b.cost, b.scale, b.discount, b.stop, b.source, b.target,
+            *b.pairs.states(first, last), self.value, b.cost, b.scale, b.discount, b.stop, b.source, b.target,
             self.cells if cells is None else cells, upper[first:last], lower[first:last],
         )  # fmt: skip
         return upper.reshape(3, 2), lower.reshape(3, 2), Report(*found)

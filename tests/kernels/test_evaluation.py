@@ -9,8 +9,9 @@ import pytest
 
 import bisimetric as bm
 from bisimetric import kernels
-from bisimetric.couplings.coupling import TreeWitness
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.evaluation import Evaluation, independent_value
+from bisimetric.operators.trees import TreeWitness, new_trees
 
 pytestmark = pytest.mark.kernels
 
@@ -24,7 +25,7 @@ def operator(request):
     stop = random.random((4, 3)) < 0.3 if request.param else None
     problem = bm.Problem(bm.MarkovChain(P), bm.MarkovChain(Q), discount=0.9, cost=cost, stop=stop)
     bellman = Bellman.of(problem)
-    trees = bellman.new_trees()
+    trees = new_trees(bellman)
     bellman.improve(cost, trees, cold=True)
     witness = TreeWitness(bellman, cost, trees)
     coupled = bm.Coupling(problem, witness, lambda: np.zeros((4, 3))).matrix().toarray()
@@ -47,7 +48,7 @@ def test_products(operator, cuts):
     vector, other = random.random(12), random.random(12)
     b = bellman
     for matrix, kernel, arguments in (
-        (coupled, kernels.evaluation.apply_trees, (b.source, b.target, b.listed, trees)),
+        (coupled, kernels.evaluation.apply_trees, (b.source, b.target, b.pairs.listed, trees)),
         (independent, kernels.evaluation.apply_independent, (b.stop, b.source, b.target)),
     ):
         out, sums = np.empty(12), np.empty((4, 2))
@@ -90,9 +91,9 @@ def test_evaluation_of_a_coupling(operator):
     """(I - γΠ) d = residual through the whole solver equals a dense solve."""
     bellman, trees, coupled, independent = operator
     residual = np.random.default_rng(2).random(12)
-    solved = bellman.evaluate(trees, residual, residual.copy(), 1e-13)
+    solved = Evaluation(bellman).solve(trees, residual, residual.copy(), 1e-13)
     np.testing.assert_allclose(solved.x, np.linalg.solve(np.eye(12) - 0.9 * coupled, residual), rtol=1e-10)
-    value = bellman.independent_value(1e-13).ravel()
+    value = independent_value(bellman, 1e-13).ravel()
     np.testing.assert_allclose(
         value, np.linalg.solve(np.eye(12) - 0.9 * independent, bellman.scaled_cost().ravel()), rtol=1e-10
     )

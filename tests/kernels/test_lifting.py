@@ -7,7 +7,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.couplings.lifted import LiftedWitness
-from bisimetric.solving import lumping
+from bisimetric.solving import chains
 
 pytestmark = pytest.mark.kernels
 
@@ -16,7 +16,7 @@ GRAIN = 2.0**-52
 
 @pytest.fixture(autouse=True)
 def _always(monkeypatch):
-    monkeypatch.setattr(lumping, "FEWEST_PAIRS", 1)
+    monkeypatch.setattr(chains, "FEWEST_PAIRS", 1)
 
 
 def nearly_alike():

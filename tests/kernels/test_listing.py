@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric.certificates.certify import ListedCertificate, check
-from bisimetric.couplings.coupling import TreeWitness
-from bisimetric.operators import listing
+from bisimetric.certificates.check import ListedCertificate, check
 from bisimetric.operators.bellman import Bellman
-from bisimetric.solving.task import ChainTask
+from bisimetric.operators.evaluation import Evaluation
+from bisimetric.operators.trees import TreeWitness, new_trees
+from bisimetric.solving.chains import ChainQuestion
+from bisimetric.solving.question import Course
 
 pytestmark = pytest.mark.kernels
 
@@ -30,11 +31,11 @@ def question(n, *, share=0.0, symmetric=True, dense=False):
 
 
 QUESTIONS = {
-    "folded, odd": question(5),
-    "folded, even": question(6),
+    "symmetric, odd": question(5),
+    "symmetric, even": question(6),
     "two states": question(2),
-    "folded, large supports": question(11, dense=True),
-    "folded, stopping": question(6, share=0.3),
+    "symmetric, large supports": question(11, dense=True),
+    "symmetric, stopping": question(6, share=0.3),
     "stopping": question(6, share=0.5, symmetric=False),
     "a row without pairs": bm.Problem(
         question(4).source,
@@ -54,58 +55,58 @@ def problem(request):
 
 def test_numbers(problem):
     """Every pair at which V is not known is listed once, or its mirror image is; the numbers say where."""
-    bellman = Bellman.of(problem).on_open_pairs(problem)
+    bellman = Bellman.on_open_pairs(problem)
     n, m = problem.shape
-    x, y = bellman.states(0, bellman.n_pairs)
-    assert np.array_equal(listing.numbers(bellman.pairs, x, y, m), np.arange(bellman.n_pairs))
+    x, y = bellman.pairs.states(0, bellman.pairs.size)
+    assert np.array_equal(bellman.pairs.numbers(x, y), np.arange(bellman.pairs.size))
     found = np.zeros((n, m), np.bool_)
     found[x, y] = True
-    assert found.sum() == bellman.n_pairs
-    if bellman.symmetric:
+    assert found.sum() == bellman.pairs.size
+    if bellman.pairs.symmetric:
         assert not (found & found.T).any()
-        assert np.array_equal(listing.numbers(bellman.pairs, y, x, m), np.arange(bellman.n_pairs))
+        assert np.array_equal(bellman.pairs.numbers(y, x), np.arange(bellman.pairs.size))
         found |= found.T
     assert np.array_equal(found, ~bellman.stop)
     every = np.divmod(np.arange(n * m), m)
-    assert np.array_equal(listing.numbers(bellman.pairs, *every, m).reshape(n, m) >= 0, found)
-    counts = np.diff(bellman.pairs.row)
+    assert np.array_equal(bellman.pairs.numbers(*every).reshape(n, m) >= 0, found)
+    counts = np.diff(bellman.pairs.listed.row)
     assert problem.stop is not None or counts.max() - counts.min() <= 1
-    for first, last in ((0, 1), (1, bellman.n_pairs), (bellman.n_pairs - 1, bellman.n_pairs)):
-        assert np.array_equal(bellman.states(first, last), [x[first:last], y[first:last]])
+    for first, last in ((0, 1), (1, bellman.pairs.size), (bellman.pairs.size - 1, bellman.pairs.size)):
+        assert np.array_equal(bellman.pairs.states(first, last), [x[first:last], y[first:last]])
 
 
 def test_vectors_and_matrices(problem):
     """A vector spread over all pairs and gathered again is the same; what is known stays."""
-    bellman = Bellman.of(problem).on_open_pairs(problem)
-    vector = np.random.default_rng(0).random(bellman.n_pairs)
+    bellman = Bellman.on_open_pairs(problem)
+    vector = np.random.default_rng(0).random(bellman.pairs.size)
     matrix = bellman.spread(vector)
-    assert np.array_equal(listing.gathered(bellman.pairs, matrix), vector)
+    assert np.array_equal(bellman.pairs.gather(matrix), vector)
     assert np.array_equal(matrix[bellman.stop], bellman.scaled_cost()[bellman.stop])
-    assert not bellman.symmetric or np.array_equal(matrix, matrix.T)
+    assert not bellman.pairs.symmetric or np.array_equal(matrix, matrix.T)
     assert np.array_equal(bellman.plus(matrix, vector.copy()), bellman.spread(2 * vector))
     assert np.array_equal(bellman.consistent(matrix), matrix)
 
 
 def test_sweeps_and_evaluations(problem):
     """T V - V and the value of a coupling are those of the operator on all pairs."""
-    some, whole = Bellman.of(problem).on_open_pairs(problem), Bellman.of(problem)
-    assert some.pairs is not None
-    value = some.spread(np.random.default_rng(1).random(some.n_pairs) + 1.0)
-    trees, all_trees = some.new_trees(), whole.new_trees()
+    some, whole = Bellman.on_open_pairs(problem), Bellman.of(problem)
+    assert not some.pairs.is_complete
+    value = some.spread(np.random.default_rng(1).random(some.pairs.size) + 1.0)
+    trees, all_trees = new_trees(some), new_trees(whole)
     sweep, full = some.improve(value, trees, cold=True), whole.improve(value, all_trees, cold=True)
     swept = full.residual.reshape(problem.shape)
-    np.testing.assert_allclose(sweep.residual, listing.gathered(some.pairs, swept), atol=1e-13)
+    np.testing.assert_allclose(sweep.residual, some.pairs.gather(swept), atol=1e-13)
     again = some.improve(value, trees, cold=False)
     np.testing.assert_allclose(again.residual, sweep.residual, atol=1e-13)
     assert again.pivots == 0
-    solved = some.evaluate(trees, sweep.residual, sweep.residual.copy(), 1e-13)
-    coupling = bm.Coupling(problem, TreeWitness(some, value, trees).by_states(), lambda: np.zeros(problem.shape))
+    solved = Evaluation(some).solve(trees, sweep.residual, sweep.residual.copy(), 1e-13)
+    coupling = bm.Coupling(problem, TreeWitness(some, value, trees).at_rest(), lambda: np.zeros(problem.shape))
     moves = coupling.matrix().toarray()
     moves[some.stop.ravel()] = 0.0
     right = some.spread(sweep.residual)
     right[some.stop] = 0.0
     expected = np.linalg.solve(np.eye(value.size) - 0.9 * moves, right.ravel()).reshape(problem.shape)
-    np.testing.assert_allclose(solved.x, listing.gathered(some.pairs, expected), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(solved.x, some.pairs.gather(expected), rtol=1e-9, atol=1e-11)
 
 
 def twins():
@@ -130,11 +131,11 @@ def twins():
 @pytest.mark.parametrize("problem", [*QUESTIONS.values(), *twins()])
 def test_the_same_certificate(problem):
     """The checker says of one value what it says on all pairs: bounds, gaps and zeros that are proved."""
-    some, whole = Bellman.of(problem).on_open_pairs(problem), Bellman.of(problem)
+    some, whole = Bellman.on_open_pairs(problem), Bellman.of(problem)
     value = some.scaled_cost()
     bounds = []
     for bellman in (some, whole):
-        trees = bellman.new_trees()
+        trees = new_trees(bellman)
         bellman.improve(value, trees, cold=True)
         bounds.append(check(problem, bellman, value, TreeWitness(bellman, value, trees)))
     listed, full = bounds
@@ -189,8 +190,8 @@ def test_the_same_distances(problem, solver, monkeypatch):
 
 def test_interrupted_before_the_first_sweep(problem):
     """The independent coupling, which is valid everywhere."""
-    task = ChainTask(problem, open_pairs=True)
-    solution = task.answer("none", bm.Status.INTERRUPTED, (), task.a_priori(), None)
+    question = ChainQuestion(problem, bm.PolicyIteration(), quotient=False)
+    solution = question.answer(Course("none", bm.Status.INTERRUPTED, (), None), question.a_priori(), None)
     matrix = problem.source.transitions.toarray()
     if problem.stop is None:
         np.testing.assert_allclose(solution.coupling[1, 1].toarray(), np.outer(matrix[1], matrix[1]))

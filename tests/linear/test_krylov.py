@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimetric.linear.krylov import MAX_PRODUCTS, SLACK, bicgstab
+from bisimetric.kernels.layout import SLACK
+from bisimetric.linear.krylov import MAX_PRODUCTS, bicgstab
 from tests import strategies
 
 

@@ -123,7 +123,7 @@ def test_the_version_matters(monkeypatch, other_code):
     assert USUAL.digest() == before
 
 
-@pytest.mark.parametrize("changed", ["kernels/check.py", "solving/loop.py", "solvers/policy_iteration.py"])
+@pytest.mark.parametrize("changed", ["kernels/check.py", "solving/solve.py", "solvers/policy_iteration.py"])
 def test_the_sources_matter(tmp_path, monkeypatch, other_code, changed):
     """A solver that changed under the same version; a plot does not compute."""
     root = tmp_path / "bisimetric"

@@ -7,22 +7,24 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.linear import krylov
-from bisimetric.operators import evaluation, modes
+from bisimetric.operators import evaluation
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.evaluation import Evaluation
 from bisimetric.operators.modes import Preconditioner
+from bisimetric.operators.trees import new_trees, tree_cells
 
 
 def improved(source, target, discount=0.99):
     """An operator with the trees of one sweep."""
     bellman = Bellman.of(bm.Problem(source, target, discount=discount))
-    trees = bellman.new_trees()
+    trees = new_trees(bellman)
     bellman.improve(bellman.scaled_cost(), trees, cold=True)
     return bellman, trees
 
 
 def product(bellman, trees, vector):
     """(I - γΠ)·vector."""
-    matrix = bellman.evaluation._matrix(trees)
+    matrix = Evaluation(bellman)._matrix(trees)
     return vector - bellman.discount * (matrix @ vector)
 
 
@@ -69,7 +71,7 @@ def test_the_coarse_system_is_that_of_the_blocks(name):
     modes.adapt(trees)
     layout, width = modes.modes, len(modes.modes.size_y)
     block = (layout.cluster_x[:, None] * width + layout.cluster_y).ravel()
-    matrix = bellman.evaluation._matrix(trees)
+    matrix = Evaluation(bellman)._matrix(trees)
     flows = np.zeros((block.max() + 1,) * 2)
     cells = matrix.tocoo()
     np.add.at(flows, (block[cells.row], block[cells.col]), cells.data)
@@ -83,7 +85,7 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch):
     """Sums go cluster by cluster."""
     monkeypatch.setattr("bisimetric._support.blocks.PARALLEL_FROM", 1)
     bellman, trees = improved(rooms(8), rooms(8, "north-east"))
-    vector = np.random.default_rng(5).random(bellman.n_pairs)
+    vector = np.random.default_rng(5).random(bellman.pairs.size)
     found = []
     for threads in ("1", "2", "3"):
         monkeypatch.setenv("BISIMETRIC_THREADS", threads)
@@ -98,12 +100,12 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch):
 @pytest.mark.parametrize("name", CHAINS)
 def test_evaluations_with_it_have_a_true_residual(name, one_call, monkeypatch):
     """In one compiled call or in many, from the first product on."""
-    monkeypatch.setattr(krylov, "ONE_CALL", one_call)
-    monkeypatch.setattr(evaluation, "MANY_PRODUCTS", 1)
+    monkeypatch.setattr(evaluation, "ONE_CALL", one_call)
+    monkeypatch.setattr(evaluation, "SLOW_MODES_FROM", 1)
     monkeypatch.setattr(evaluation, "WORTH_MODES", 1)
     bellman, trees = improved(*CHAINS[name], discount=0.999)
-    residual = np.random.default_rng(6).random(bellman.n_pairs)
-    solved = bellman.evaluate(trees, residual, residual.copy(), 1e-9)
+    residual = np.random.default_rng(6).random(bellman.pairs.size)
+    solved = Evaluation(bellman).solve(trees, residual, residual.copy(), 1e-9)
     assert np.abs(product(bellman, trees, solved.x) - residual).max() <= 1.3e-9
 
 
@@ -111,9 +113,10 @@ def test_slow_walks_take_few_products():
     """Where BiCGSTAB alone takes hundreds."""
     bellman, trees = improved(rooms(10), rooms(10, "north-east"), discount=0.9999)
     residual = bellman.scaled_cost().ravel()
-    alone = bellman.evaluation._plain(trees, residual, residual.copy(), 1e-3, None, krylov.MAX_PRODUCTS)
-    helped = bellman.evaluate(trees, residual, residual.copy(), 1e-3)
-    assert bellman.evaluation.is_preconditioned
+    solver = Evaluation(bellman)
+    alone = solver._plain(trees, residual, residual.copy(), 1e-3, krylov.MAX_PRODUCTS)
+    helped = solver.solve(trees, residual, residual.copy(), 1e-3)
+    assert solver.is_preconditioned
     assert 3 * helped.products < alone.products
 
 
@@ -136,6 +139,6 @@ def test_wide_chains_are_not_factorised():
     small = bm.environments.random_sparse_chain(30, 4, seed=1)
     for source, target, pays in ((wide, small, False), (small, small, True), (rooms(10), rooms(10), True)):
         bellman = Bellman.of(bm.Problem(source, target, discount=0.99))
-        assert modes.pays(bellman, bellman.tree_cells()) is pays
+        assert evaluation._preconditioner_pays(bellman, tree_cells(bellman)) is pays
     single = bm.MarkovChain([[1.0]], reward=[0.5])
-    assert not modes.pays(Bellman.of(bm.Problem(small, single, discount=0.99)), 10**9)
+    assert not evaluation._preconditioner_pays(Bellman.of(bm.Problem(small, single, discount=0.99)), 10**9)

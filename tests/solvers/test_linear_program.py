@@ -64,7 +64,7 @@ def test_the_program_needs_no_transports(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_guess_is_not_used() -> None:
     """`initial` changes no bit, and the solver says so."""
-    assert [name for name, solver in solvers.ALL.items() if not solver.uses_initial] == ["linear-program"]
+    assert [name for name, solver in solvers.all_solvers().items() if not solver.uses_initial] == ["linear-program"]
     cold, warm = (bm.solve(PROBLEM, bm.LinearProgram(), initial=guess) for guess in (None, np.ones(PROBLEM.shape)))
     np.testing.assert_array_equal(cold.value, warm.value)
 

@@ -9,8 +9,10 @@ from hypothesis import given
 import bisimetric as bm
 from bisimetric import kernels
 from bisimetric.errors import InvalidOption
-from bisimetric.linear import krylov, ladder
+from bisimetric.linear import krylov
+from bisimetric.operators import evaluation
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.trees import new_trees
 from bisimetric.solvers import policy_iteration
 from tests import reference, strategies
 
@@ -50,7 +52,7 @@ def test_one_sweep_is_the_bellman_operator(problem):
     if not problem.cost.any():
         return
     bellman = Bellman.of(problem)
-    trees = bellman.new_trees()
+    trees = new_trees(bellman)
     random = np.random.default_rng(0)
     for cold in (True, False, False):
         value = random.random(problem.shape)
@@ -74,7 +76,7 @@ def test_warm_trees_need_no_pivots():
     chains = [bm.MarkovChain(random.dirichlet(np.full(12, 0.5), 12)) for _ in range(2)]
     problem = bm.Problem(*chains, discount=0.9, cost=random.random((12, 12)))
     bellman = Bellman.of(problem)
-    trees = bellman.new_trees()
+    trees = new_trees(bellman)
     assert bellman.improve(problem.cost, trees, cold=True).pivots > 0
     assert bellman.improve(problem.cost, trees, cold=False).pivots == 0
     assert bellman.improve(problem.cost * 3 + 1, trees, cold=False).pivots == 0
@@ -85,10 +87,10 @@ def test_failed_evaluations_fall_back_to_sweeps(monkeypatch):
     problem = bm.Problem(bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0"), discount=0.5)
     truth = bm.solve(problem)
 
-    def nonsense(self, first, matrix, apply, b, discount, target):
-        return krylov.Solved(np.full_like(b, np.nan), np.inf, 1)
+    def nonsense(self, trees, residual, guess, target):
+        return krylov.Solved(np.full_like(residual, np.nan), np.inf, 1)
 
-    monkeypatch.setattr(ladder.Ladder, "solve", nonsense)
+    monkeypatch.setattr(evaluation.Evaluation, "solve", nonsense)
     solution = bm.solve(problem)
     assert solution.status is bm.Status.SOLVED
     assert len(solution.history) > len(truth.history)
@@ -125,7 +127,7 @@ def test_one_call_or_many_give_the_same(monkeypatch):
     assert bm.solve(large).status is bm.Status.SOLVED
     with pytest.raises(TypeError, match="NoneType"):
         bm.solve(small)
-    monkeypatch.setattr(krylov, "ONE_CALL", 0)
+    monkeypatch.setattr(evaluation, "ONE_CALL", 0)
     np.testing.assert_allclose(bm.solve(small).value, in_one.value, atol=1e-9)
 
 
@@ -136,7 +138,7 @@ def test_patience_sharpens_the_evaluation(monkeypatch):
     solver = bm.PolicyIteration(accuracy=0.5)
 
     def accuracies(fair_cut, steps):
-        monkeypatch.setattr(policy_iteration, "FAIR_CUT", fair_cut)
+        monkeypatch.setattr(policy_iteration, "PROGRESS", fair_cut)
         iterate = solver.init(bellman, None)
         found = []
         for _ in range(steps):

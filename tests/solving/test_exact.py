@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.couplings.coupling import StoredWitness
+from bisimetric.couplings.witness import StoredWitness
 from bisimetric.kernels.layout import Cells
 from bisimetric.solvers import Solver
 from tests.reference import exact_distances

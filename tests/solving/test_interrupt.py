@@ -22,7 +22,8 @@ import json, os, signal, sys, threading, time
 import numpy as np
 from scipy.sparse import eye_array, linalg
 import bisimetric as bm
-from bisimetric.certificates import certify
+from bisimetric.certificates import check
+from bisimetric.operators import evaluation
 from bisimetric.operators.bellman import Bellman
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background would ignore it
@@ -48,10 +49,10 @@ def interrupt(*delays):
         sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 
-watch(Bellman, "independent_value", "start")
+watch(evaluation, "independent_value", "start")
 watch(Bellman, "improve", lambda options: "cold" if options["cold"] else "warm")
-watch(Bellman, "evaluate", "evaluation")
-watch(certify, "check", "check")
+watch(evaluation.Evaluation, "solve", "evaluation")
+watch(check, "check", "check")
 
 rooms = bm.environments.four_rooms
 chains = [rooms(side=SIDE, goal=goal) for goal in ("north-west", "south-east")]
@@ -132,17 +133,19 @@ def test_three_thousand_states(threads):
 CHECKS = """
 import os, signal, threading, time
 import bisimetric as bm
-from bisimetric.certificates import certify
+from bisimetric.certificates import check
+from bisimetric.operators import evaluation
 from bisimetric.operators.bellman import Bellman
-from bisimetric.couplings.coupling import StoredWitness, TreeWitness
+from bisimetric.couplings.witness import StoredWitness
+from bisimetric.operators.trees import TreeWitness, new_trees
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 rooms = bm.environments.four_rooms
 bellman = Bellman.of(bm.Problem(rooms(side=20), rooms(side=20, goal="all"), discount=0.95))
-value, trees = bellman.scaled_cost(), bellman.new_trees()
+value, trees = bellman.scaled_cost(), new_trees(bellman)
 bellman.improve(value, trees, cold=True)
-witness = StoredWitness(TreeWitness(bellman, value, trees).cells(0, bellman.n_pairs))
-certify.applied(bellman, value, witness, 0.0)  # kernels are loaded
+witness = StoredWitness(TreeWitness(bellman, value, trees).cells(0, bellman.pairs.size))
+check.check_application(bellman, value, witness, 0.0)  # kernels are loaded
 
 def interrupt(delay):
     time.sleep(delay)
@@ -153,7 +156,7 @@ for k in range(20):
     try:
         threading.Thread(target=interrupt, args=(0.0005 * (k + 1),)).start()
         while True:
-            certify.applied(bellman, value, witness, 0.0)
+            check.check_application(bellman, value, witness, 0.0)
     except KeyboardInterrupt:
         caught += 1
 assert caught == 20

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.certificates.certify import check
+from bisimetric.certificates.check import check
 from bisimetric.couplings.lifted import LiftedWitness
 from bisimetric.errors import SolveInterrupted, ToleranceNotReached
+from bisimetric.models.lumping import lump
 from bisimetric.operators.bellman import Bellman
-from bisimetric.solving import lumping, task
-from bisimetric.solving.lumping import lump, worthwhile
+from bisimetric.solving import chains
+from bisimetric.solving.lumping import worthwhile
 from tests import reference, strategies
 
 ROOMS = bm.environments.four_rooms(side=8, goal="all")
@@ -27,7 +28,7 @@ THIRDS = bm.environments.matching_four_rooms()  # steps of 1/3 and 1/2: classes 
 @pytest.fixture
 def always(monkeypatch):
     """Classes are looked for in problems of any size."""
-    monkeypatch.setattr(lumping, "FEWEST_PAIRS", 1)
+    monkeypatch.setattr(chains, "FEWEST_PAIRS", 1)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +140,7 @@ def copied_problems(draw, exact=None, max_states=3):
 def solved_on_classes(problem, exact_solver=None, **options):
     """The solution, with classes looked for whatever the size."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lumping, "FEWEST_PAIRS", 1)
+        patch.setattr(chains, "FEWEST_PAIRS", 1)
         return exact_solver.solve(problem, **options) if exact_solver else bm.solve(problem, **options)
 
 
@@ -217,7 +218,7 @@ def test_a_chain_against_itself_stays_one():
 
 def test_rough_classes_are_refused(monkeypatch):
     """An error of lumping that would eat the tolerance is not taken on."""
-    monkeypatch.setattr(lumping, "FEWEST_PAIRS", 1)
+    monkeypatch.setattr(chains, "FEWEST_PAIRS", 1)
     problem = bm.Problem(THIRDS, THIRDS, discount=0.999999)
     assert worthwhile(problem, 1e-3) is not None
     assert worthwhile(problem, 1e-12) is None
@@ -246,7 +247,7 @@ def test_interrupts(phase, monkeypatch, rooms):
     """Ctrl-C in the search for classes, before the first sweep, and after it: certified on all states."""
     problem, truth = rooms[0].problem, rooms[1]
     if phase == "classes":
-        monkeypatch.setattr(task, "worthwhile", _interrupt)
+        monkeypatch.setattr(chains, "worthwhile", _interrupt)
     elif phase == "init":
         monkeypatch.setattr(bm.PolicyIteration, "init", _interrupt)
     else:

@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from types import CodeType
 from typing import Generic, TypeVar
 
-from bisimetric._support.threads import Helpers
+from bisimetric._support.threads import DEADLINE, Helpers, OutOfTime
 from bisimetric.errors import InvalidOption
 
 THREADS_VARIABLE = "BISIMETRIC_THREADS"
@@ -159,6 +159,8 @@ class _Queue(Generic[Result]):
         if first >= last:
             return False
         begin = time.perf_counter()
+        if begin > DEADLINE.get():
+            raise OutOfTime
         self.results.append(self._work(first * self._unit, min(last * self._unit, self._size)))
         fitting = (last - first) * BLOCK_SECONDS / max(time.perf_counter() - begin, 1e-6)
         self._grab = max(1, min(int(fitting), 8 * self._grab, self._largest))

@@ -8,22 +8,45 @@ Here are only raw threads and simple queues, whose operations are single steps.
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import time
 from _thread import get_ident, start_new_thread
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 POLL_SECONDS = 0.05  # between looks for Ctrl-C where the system does not report it to one who waits
+DEADLINE: ContextVar[float] = ContextVar("DEADLINE", default=math.inf)  # time.perf_counter() at which work must stop
 Result = TypeVar("Result")
+
+
+class OutOfTime(Exception):
+    """The deadline has passed; raised between two blocks of work, as Ctrl-C is."""
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Work inside stops with `OutOfTime` after this time, at the latest when the block of work in hand is done."""
+    token = DEADLINE.set(min(DEADLINE.get(), time.perf_counter() + seconds))
+    try:
+        yield
+    finally:
+        DEADLINE.reset(token)
+
+
+def require_time() -> None:
+    """Raise if the deadline has passed."""
+    if time.perf_counter() > DEADLINE.get():
+        raise OutOfTime
 
 
 def call_in_thread(call: Callable[..., Result], *args: Any) -> Result:
     """The outcome of a call in a thread of its own; in this one where no other can be had.
 
-    Ctrl-C ends the waiting, not the call. The exit of the interpreter waits for the end of the call.
+    Ctrl-C and a deadline end the waiting, not the call. The exit of the interpreter waits for the end of the call.
     """
     answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
     try:
@@ -34,6 +57,7 @@ def call_in_thread(call: Callable[..., Result], *args: Any) -> Result:
         with suppress(Empty):
             result, error = answers.get(timeout=POLL_SECONDS)
             break
+        require_time()
     if error is not None:
         raise error
     return result  # type: ignore[no-any-return]

@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._support.frozen import Immutable
+from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.options import as_float, shown
 from bisimetric.bisimulation.classes import check_model, same_actions
 from bisimetric.bisimulation.clusters import clustered, mean_chain, mean_mdp
@@ -41,11 +41,11 @@ from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.models.partition import Classes
-from bisimetric.models.rows import Floats, frozen
+from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.problems.game import Game
 from bisimetric.readers.convert import as_mdp
-from bisimetric.solving.loop import solve, solve_game
+from bisimetric.solving.solve import solve
 
 ROUNDINGS = 1.0 + 2.0**-50  # four of them, outwards
 
@@ -133,10 +133,10 @@ def aggregate(
 def _of_mdp(mdp: MDP, kinds: Classes, epsilon: float | None, n_states: int | None, gamma: float) -> MDPAggregation:
     best = mdp.optimal_policy(gamma)
     whole = _with_all_actions(mdp, kinds)
-    itself = solve_game(Game(whole, whole, discount=gamma)).upper
+    itself = solve(Game(whole, whole, discount=gamma)).upper
     merged = clustered(np.minimum(itself, itself.T), kinds, epsilon, n_states)
     small = mean_mdp(mdp, merged)
-    between = solve_game(Game(whole, mean_mdp(whole, merged), discount=gamma)).upper
+    between = solve(Game(whole, mean_mdp(whole, merged), discount=gamma)).upper
     policy = small.optimal_policy(gamma).policy[merged]
     earned = as_mdp(mdp.under(policy)).optimal_policy(gamma).lower
     loss = _outwards(float((best.upper - earned).max()))

@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from bisimetric._support.frozen import frozen
 from bisimetric.models.chain import Label, MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.models.partition import Classes, first_states, numbered
-from bisimetric.models.rows import Floats, frozen
+from bisimetric.models.rows import Floats
 
 
 def clustered(distances: Floats, kinds: Classes, epsilon: float | None, n_states: int | None) -> Classes:

@@ -23,9 +23,10 @@ from bisimetric.models.mdp import MDP
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Actions, Game
 from bisimetric.readers.convert import as_chain
+from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.game_solution import MDPSolution
-from bisimetric.solving.loop import solve, solve_game
 from bisimetric.solving.solution import Solution, Step
+from bisimetric.solving.solve import solve
 
 
 @overload
@@ -35,7 +36,10 @@ def bisimulation_metric(
     *,
     discount: float,
     actions: Actions = "same",
+    solver: AnySolver | str | None = None,
     tol: float | None = None,
+    max_steps: int | None = None,
+    time_limit: float | None = None,
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
 ) -> MDPSolution: ...
@@ -48,7 +52,10 @@ def bisimulation_metric(
     *,
     discount: float,
     actions: Actions = "same",
+    solver: AnySolver | str | None = None,
     tol: float | None = None,
+    max_steps: int | None = None,
+    time_limit: float | None = None,
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
 ) -> Solution: ...
@@ -60,7 +67,10 @@ def bisimulation_metric(
     *,
     discount: float,
     actions: Actions = "same",
+    solver: AnySolver | str | None = None,
     tol: float | None = None,
+    max_steps: int | None = None,
+    time_limit: float | None = None,
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
 ) -> Solution | MDPSolution:
@@ -84,13 +94,25 @@ def bisimulation_metric(
         )
     if isinstance(model, MDP):
         game = Game(model, model if other is None else other, discount=discount, actions=actions)
-        return solve_game(game, tol=tol, throw=throw, on_step=on_step)
+        return solve(game, solver, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step)
     if actions != "same":
         raise InvalidOption(f"actions is {actions!r}, but chains have none; leave it out")
-    return solve(_of_chains(model, other, discount), tol=tol, throw=throw, on_step=on_step)
+    problem = _of_chains(model, other, discount)
+    return solve(problem, solver, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step)
 
 
-def bisimilarity_distance(source: Any, target: Any, *, discount: float, tol: float | None = None) -> Solution:
+def bisimilarity_distance(
+    source: Any,
+    target: Any,
+    *,
+    discount: float,
+    solver: AnySolver | str | None = None,
+    tol: float | None = None,
+    max_steps: int | None = None,
+    time_limit: float | None = None,
+    throw: bool = True,
+    on_step: Callable[[Step], None] | None = None,
+) -> Solution:
     """How differently two labelled chains can behave: d = 1 where labels differ, else γ·OT_d of the successors.
 
     Zero means bisimilar. For every property φ of the labels met in the first h steps (of the h + 1 states on the
@@ -104,7 +126,8 @@ def bisimilarity_distance(source: Any, target: Any, *, discount: float, tol: flo
     """
     chains = as_chain(source), as_chain(target)
     differ = label_mismatch(*chains)
-    return solve(Problem(*chains, discount=discount, cost=differ, stop=differ > 0), tol=tol)
+    problem = Problem(*chains, discount=discount, cost=differ, stop=differ > 0)
+    return solve(problem, solver, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step)
 
 
 def _of_chains(model: Any, other: Any, discount: float) -> Problem:

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from bisimetric._support import memory
-from bisimetric.certificates.certify import Application, Certificate, immediate, interval, is_immediate
-from bisimetric.certificates.rounding import Errors
+from bisimetric.certificates.check import immediate, is_immediate
+from bisimetric.certificates.interval import Application, Certificate, Errors, interval
 from bisimetric.errors import SolverFailed
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.evaluation import independent_value
 from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
 
@@ -53,7 +54,7 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
     onward = problem.discount / (1.0 - problem.discount)
     largest = bellman.largest_cost / (1.0 - problem.discount)
     for _ in range(ATTEMPTS):
-        value = bellman.independent_value(SOLVED * largest, surely=True)
+        value = independent_value(bellman, SOLVED * largest, surely=True)
         swept = _applied(problem, bellman, value)
         residual = swept - value
         largest = float(np.abs(swept).max())

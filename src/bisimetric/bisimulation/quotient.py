@@ -16,12 +16,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from bisimetric._support.frozen import frozen
 from bisimetric.bisimulation.classes import bisimilar_classes
 from bisimetric.models.chain import MarkovChain
+from bisimetric.models.lumping import lump, lumped_rows
 from bisimetric.models.mdp import MDP
 from bisimetric.models.partition import Classes, first_states
-from bisimetric.models.rows import frozen
-from bisimetric.solving.lumping import lump, lumped_rows
 
 Model = TypeVar("Model", MarkovChain, MDP)
 

@@ -17,22 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric.certificates.certify import (
-    Application,
-    Certificate,
-    applied,
-    coupled_pairs,
-    immediate_bounds,
-    interval,
-    zero_candidates,
-)
-from bisimetric.certificates.rounding import Errors
+from bisimetric.certificates.check import check_application, zero_candidates
+from bisimetric.certificates.interval import Application, Certificate, Errors, immediate_bounds, interval
+from bisimetric.certificates.zeros import coupled_pairs
 from bisimetric.cost import cost_below
-from bisimetric.couplings.coupling import TreeWitness
 from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.action_rules import counted
 from bisimetric.operators.game import GameBellman
+from bisimetric.operators.trees import TreeWitness
 
 Mask = npt.NDArray[np.bool_]
 
@@ -56,13 +49,13 @@ class GameWitness:
 
 def upper_blocks(witness: GameWitness) -> list[Floats]:
     """The checker's upper bounds on T_ab V, block by block."""
-    return [applied(block.bellman, block.value, block, 0.0).upper for block in witness.blocks()]
+    return [check_application(block.bellman, block.value, block, 0.0).upper for block in witness.blocks()]
 
 
 def check_game(witness: GameWitness) -> Certificate:
     """What the value and the trees prove, in the game's own units."""
     bellman, value, blocks = witness.bellman, witness.value, witness.blocks()
-    parts = [applied(block.bellman, block.value, block, bellman.rows) for block in blocks]
+    parts = [check_application(block.bellman, block.value, block, bellman.rows) for block in blocks]
     uppers = [part.upper for part in parts]
     lower, upper = bellman.rule.outcome([part.lower for part in parts]), bellman.rule.outcome(uppers)
     worst = Errors(*(max(column) for column in zip(*(part.errors for part in parts), strict=True)))

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric.certificates.certify import Certificate
-from bisimetric.certificates.rounding import OPERATIONS_AROUND, SUBNORMAL_BELOW
+from bisimetric.certificates.interval import OPERATIONS_AROUND, SUBNORMAL_BELOW, Certificate
 from bisimetric.kernels.layout import Report, Rows
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.trees import TreeWitness, new_trees
 
 
 class StartTransport(NamedTuple):
@@ -68,12 +68,12 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     nothing = np.zeros((1, 1))
     nothing.setflags(write=False)
     pair = Bellman.between(rows[0], rows[1], nothing, 1.0, 1.0)
-    trees = pair.new_trees()
+    trees = new_trees(pair)
     pair.improve(value, trees, cold=True)
-    cells = pair.read_trees(value, trees, 0, 1)
+    cells = TreeWitness(pair, value, trees).cells(0, 1)
     upper, lower = np.empty(1), np.empty(1)
     found = kernels.check.check(
-        *pair.states(0, 1), value, pair.cost, 1.0, 1.0, pair.stop, pair.source, pair.target, cells, upper, lower
+        *pair.pairs.states(0, 1), value, pair.cost, 1.0, 1.0, pair.stop, pair.source, pair.target, cells, upper, lower
     )
     report = Report(*found)
     slip = (report.terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF * (1.0 + 2 * report.potential)

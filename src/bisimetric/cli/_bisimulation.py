@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bisimetric import cost
-from bisimetric._support.text import discount_text
+from bisimetric._support.text import discount_text, printable
 from bisimetric.bisimulation.aggregation import aggregate
 from bisimetric.bisimulation.quotient import quotient
 from bisimetric.cli._console import print_json, show
@@ -22,14 +22,14 @@ from bisimetric.cli._outcome import TOP, Expense, Meter, PairDistance, pair_at
 from bisimetric.cli._output import check_output
 from bisimetric.cli._progress import Progress
 from bisimetric.cli._report import expense_facts, facts_grid, gap_words, pair_digits, pairs_table
-from bisimetric.cli._text import complain, printable
+from bisimetric.cli._text import complain
 from bisimetric.cli._verdict import ExitCode
 from bisimetric.errors import InvalidOption, NotEnoughMemory
 from bisimetric.models.chain import MarkovChain
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.readers.convert import as_chain
-from bisimetric.solving.loop import solve
 from bisimetric.solving.solution import Solution
+from bisimetric.solving.solve import solve
 
 MEMBERS_SHOWN = 6  # of a class
 

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from typing import Any
 
 import numpy.typing as npt
 
@@ -32,8 +31,9 @@ from bisimetric.errors import (
 )
 from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
-from bisimetric.solving.loop import solve
+from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.solution import Solution, Status
+from bisimetric.solving.solve import solve
 from bisimetric.views.distances import distances as draw_distances
 from bisimetric.views.explanation import Explanation
 from bisimetric.views.saving import save as save_figure
@@ -93,12 +93,12 @@ def _check_limit(limit: float | None) -> None:
         raise InvalidOption(f"--fail-above is {limit:g}, expected a number ≥ 0")
 
 
-def _solver(name: str) -> solvers.Solver[Any]:
-    if name not in solvers.ALL:
-        near = get_close_matches(name, solvers.ALL, n=1)
+def _solver(name: str) -> AnySolver:
+    if name not in solvers.all_solvers():
+        near = get_close_matches(name, solvers.all_solvers(), n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InvalidOption(f"solver {name!r} is unknown, expected one of {', '.join(solvers.ALL)}{hint}")
-    return solvers.ALL[name]()
+        raise InvalidOption(f"solver {name!r} is unknown, expected one of {', '.join(solvers.all_solvers())}{hint}")
+    return solvers.all_solvers()[name]()
 
 
 def _problem(request: Request, progress: Progress) -> Problem:
@@ -127,9 +127,7 @@ def _cost(text: str, shape: tuple[int, int]) -> npt.ArrayLike | costs.Cost:
     return read_costs(text, shape)
 
 
-def _solve(
-    problem: Problem, solver: solvers.Solver[Any], request: Request, progress: Progress
-) -> tuple[Solution, bool]:
+def _solve(problem: Problem, solver: AnySolver, request: Request, progress: Progress) -> tuple[Solution, bool]:
     """The solution, and whether it missed a tolerance that was asked for."""
     progress.doing("solving")
     try:

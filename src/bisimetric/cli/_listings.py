@@ -18,7 +18,7 @@ INDENT = (0, 0, 0, 4)
 
 def list_solvers(*, as_json: bool) -> int:
     """Name, description, tolerance and options of every solver."""
-    known = [_describe(solver) for solver in solvers.ALL.values()]
+    known = [_describe(solver) for solver in solvers.all_solvers().values()]
     if as_json:
         print_json(known)
         return ExitCode.FINE

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from bisimetric._support.memory import in_words
-from bisimetric._support.text import discount_text
+from bisimetric._support.text import discount_text, printable
 from bisimetric.cli._outcome import Expense, Outcome, PairDistance, Summary, has_starts
-from bisimetric.cli._text import Digits, digits, duration, printable
+from bisimetric.cli._text import Digits, digits, duration
 from bisimetric.cli._verdict import Verdict
 from bisimetric.models.chain import MarkovChain
 from bisimetric.solving.solution import Solution, Status

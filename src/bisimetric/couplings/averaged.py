@@ -19,9 +19,10 @@ from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support import memory
-from bisimetric.couplings.coupling import IndependentWitness, StoredWitness, pair_cells, successors, visits
 from bisimetric.couplings.factored import Factored
+from bisimetric.couplings.occupancy import visits
 from bisimetric.couplings.rounded import policy_value
+from bisimetric.couplings.witness import IndependentWitness, StoredWitness, pair_cells, successors
 from bisimetric.kernels.layout import Cells
 from bisimetric.linear import krylov
 from bisimetric.models.rows import Floats

@@ -1,15 +1,10 @@
-"""Couplings and potentials: what a solver proposes, seen pair by pair.
-
-A `Witness` hands out, for any range of state pairs, the joint laws of the successors and one potential per
-pair. `Coupling` and `Potentials` are the public views on it; both compute what is asked for and store
-nothing.
-"""
+"""Couplings and potentials as users see them: views on a witness that compute pair by pair and store nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,128 +12,47 @@ from scipy import sparse
 
 from bisimetric._support import memory
 from bisimetric._support.frozen import Immutable
-from bisimetric.errors import InvalidOption, SolverFailed
-from bisimetric.kernels.layout import Cells, Trees
-from bisimetric.linear import direct, krylov
+from bisimetric.couplings.occupancy import visits
+from bisimetric.couplings.witness import Witness, successors
+from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import state_index
-from bisimetric.models.rows import ROW_SUM_TOL, UNIT_ROUNDOFF, Floats, offsets, real_array
-from bisimetric.operators.bellman import Bellman
+from bisimetric.models.rows import ROW_SUM_TOL, Floats, offsets, real_array
 from bisimetric.problems.discounted import Problem
 
-OCCUPANCY_TOL = 1e-14  # residual of an occupancy, relative to the largest entry of the right-hand side
 CELLS_AT_ONCE = 2**22  # of couplings that are read in one block
-SWEEPS = 60  # plain ones, before BiCGSTAB
-UNCERTAIN = 1e-10  # fail above this error of an occupancy, in the 1-norm
-ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
-
-
-class Witness(Protocol):
-    """Proposes a coupling and a potential for every pair."""
-
-    @property
-    def cells_per_pair(self) -> int:
-        """The most cells a pair can have, for choosing the length of a range."""
-        ...
-
-    def cells(self, first: int, last: int) -> Cells:
-        """Couplings and potentials of the pairs first..last, flat unless the operator lists pairs."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TreeWitness:
-    """Couplings as flows on transport trees, potentials as their duals for `value`.
-
-    In the order of the pairs that were solved, or `everywhere`: for all pairs of states in flat order, mirrored or with
-    equal states kept together where that is how their distance is known.
-    """
-
-    bellman: Bellman
-    value: Floats
-    trees: Trees
-    everywhere: bool = False
-
-    @property
-    def cells_per_pair(self) -> int:
-        return sum(self.bellman.longest)
-
-    def cells(self, first: int, last: int) -> Cells:
-        read = self.bellman.read_pairs if self.everywhere else self.bellman.read_trees
-        return read(self.value, self.trees, first, last)
-
-    def by_states(self) -> TreeWitness:
-        """The same for all pairs of states, also where only some of them are solved."""
-        return TreeWitness(self.bellman, self.value, self.trees, everywhere=True)
-
-
-def without_flows(trees: Trees) -> Trees:
-    """Trees without the evaluation's copy of their flows, which a solution does not need."""
-    return trees._replace(target=np.empty(0, np.int32), weight=np.empty(0))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class IndependentWitness:
-    """The independent coupling P[x] ⊗ Q[y] and zero potentials: valid for any problem, optimal for few."""
-
-    bellman: Bellman
-
-    @property
-    def cells_per_pair(self) -> int:
-        return self.bellman.longest[0] * self.bellman.longest[1]
-
-    def cells(self, first: int, last: int) -> Cells:
-        cells = pair_cells(self.bellman, first, last)
-        source, target, m = self.bellman.source, self.bellman.target, self.bellman.shape[1]
-        count = np.diff(cells.indptr)
-        x, y = np.divmod(np.arange(first, last), m)
-        sizes_y = self.bellman.sizes[1][y]
-        inside = np.arange(cells.indptr[-1]) - np.repeat(cells.indptr[:-1], count)
-        left, right = np.divmod(inside, np.repeat(sizes_y, count))
-        pair = np.repeat(np.arange(last - first), count)
-        weight = source.data[source.indptr[x][pair] + left] * target.data[target.indptr[y][pair] + right]
-        return cells._replace(
-            left=left.astype(np.int32), right=right.astype(np.int32), weight=weight, potential=np.zeros(cells.start[-1])
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StoredWitness:
-    """Couplings and potentials held in arrays, as read from a file."""
-
-    all_cells: Cells
-
-    @property
-    def cells_per_pair(self) -> int:
-        return _longest(self.all_cells.indptr)
-
-    def cells(self, first: int, last: int) -> Cells:
-        stored = self.all_cells
-        if first == 0 and last == len(stored.indptr) - 1:
-            return stored
-        a, b = stored.indptr[first], stored.indptr[last]
-        c, d = stored.start[first], stored.start[last]
-        return Cells(
-            stored.indptr[first : last + 1] - a,
-            stored.left[a:b],
-            stored.right[a:b],
-            stored.weight[a:b],
-            stored.start[first : last + 1] - c,
-            stored.potential[c:d],
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coupling(Immutable):
-    """A transition coupling: coupling[x, y] is the joint law of the successors of x and y, a sparse [n, m] array."""
+    """How the two chains move together: coupling[x, y] is the joint law of the successors of x and y.
+
+    Its rows and columns sum to P[x] and Q[y]. States go by index or by name. Nothing is stored: laws are computed when
+    they are asked for. `solution.coupling` is the one whose value proves `solution.upper`.
+
+    Parameters
+    ----------
+    problem : Problem
+        The question that the coupling answers.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> fair = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], names=["toss", "done"], start=0)
+    >>> bent = bm.MarkovChain([[0.25, 0.75], [0, 1]], reward=[0, 1], names=["toss", "done"], start=0)
+    >>> coupling = bm.distance(fair, bent, discount=0.9).coupling
+    >>> coupling["toss", "toss"].toarray()
+    array([[0.25, 0.25],
+           [0.  , 0.5 ]])
+    """
 
     problem: Problem
-    witness: Witness
-    start_law: Callable[[], Floats]  # joint law of the two starts, [n, m]
+    _witness: Witness
+    _start_law: Callable[[], Floats]  # joint law of the two starts, [n, m]
 
     def __getitem__(self, pair: tuple[int | str, int | str]) -> sparse.csr_array:
         x, y = pair_indices(self.problem, pair)
         m = self.problem.shape[1]
-        cells = self.witness.cells(x * m + y, x * m + y + 1)
+        cells = self._witness.cells(x * m + y, x * m + y + 1)
         left, right = (
             self.problem.source.successors(x)[cells.left],
             self.problem.target.successors(y)[cells.right],
@@ -146,14 +60,25 @@ class Coupling(Immutable):
         return sparse.csr_array((cells.weight, (left, right)), shape=self.problem.shape)
 
     def matrix(self) -> sparse.csr_array:
-        """All joint laws as one sparse [n·m, n·m] matrix over flat pairs x·m + y; rows of stopped pairs are empty."""
+        """All joint laws as one matrix.
+
+        Returns
+        -------
+        scipy.sparse.csr_array [n·m, n·m]
+            Row and column x·m + y stand for the pair (x, y); rows of pairs that stop are empty.
+
+        Raises
+        ------
+        NotEnoughMemory
+            Before anything is allocated.
+        """
         n, m = self.problem.shape
         memory.require(
-            24 * n * m * self.witness.cells_per_pair,
+            24 * n * m * self._witness.cells_per_pair,
             f"the coupling of {n} x {m} state pairs as a matrix",
             "look at single pairs with coupling[x, y]",
         )
-        step = max(m, (CELLS_AT_ONCE // max(self.witness.cells_per_pair, 1)) // m * m)
+        step = max(m, (CELLS_AT_ONCE // max(self._witness.cells_per_pair, 1)) // m * m)
         parts = [self._flat_rows(first, min(first + step, n * m)) for first in range(0, n * m, step)]
         indptr = offsets(np.concatenate([part[0] for part in parts]))
         index_type = np.int32 if max(indptr[-1], n * m) < 2**31 else np.int64
@@ -162,10 +87,23 @@ class Coupling(Immutable):
         return sparse.csr_array((weight, columns, indptr.astype(index_type)), shape=(n * m, n * m))
 
     def occupancy(self, start: object = None) -> Floats:
-        """Discounted share of time that the coupled chains spend at each pair, [n, m]; sums to 1 if nothing stops.
+        """The discounted share of time that the coupled chains spend at each pair.
 
-        `start` is a pair of states or a joint law [n, m]; by default the chains' own starts. Errors add up to 1e-10
-        at most, or to what rounding does close to discount 1 (7e-15/(1 - discount)); else SolverFailed is raised.
+        Parameters
+        ----------
+        start : pair of states or array [n, m], optional
+            Where they start, a pair or a joint law; by default the chains' own starts.
+
+        Returns
+        -------
+        array [n, m]
+            Sums to 1 if nothing stops. Errors add up to 1e-10 at most, or to what rounding does close to discount 1:
+            7e-15/(1 - discount).
+
+        Raises
+        ------
+        SolverFailed
+            If the errors may be larger.
         """
         n, m = self.problem.shape
         discount = self.problem.discount
@@ -175,7 +113,22 @@ class Coupling(Immutable):
         return visits(transposed, b, discount, rows=n, closed=closed).reshape(n, m)
 
     def simulate(self, steps: int, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:
-        """A path of the coupled chains, [steps + 1, 2]; it ends early at a stopped pair. Same seed, same path."""
+        """A random path of the coupled chains.
+
+        Parameters
+        ----------
+        steps : int
+            How many moves.
+        seed : int
+            The same seed gives the same path.
+        start : pair of states or array [n, m], optional
+            As for `occupancy`.
+
+        Returns
+        -------
+        array [steps + 1, 2]
+            Source and target state at every time; shorter if the path meets a pair that stops.
+        """
         if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0:
             raise InvalidOption(f"steps is {steps!r}, expected a whole number ≥ 0")
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -195,13 +148,14 @@ class Coupling(Immutable):
 
     def _flat_rows(self, first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
         """Cells per pair, flat successor pairs and weights of the pairs first..last."""
-        cells = self.witness.cells(first, last)
+        cells = self._witness.cells(first, last)
         rows = self.problem.source.transitions, self.problem.target.transitions
         return np.diff(cells.indptr), successors(cells, *rows, first), cells.weight
 
     def law(self, start: object) -> Floats:
+        """The joint law [n, m] of a pair of states, of an array [n, m], or for None of the chains' starts."""
         if start is None:
-            return self.start_law()
+            return self._start_law()
         n, m = self.problem.shape
         if isinstance(start, np.ndarray) and start.ndim == 2:
             law = real_array(start, "start", InvalidOption, ndim=2)
@@ -220,23 +174,36 @@ class Coupling(Immutable):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Potentials(Immutable):
-    """potentials[x, y] = (f, g) on the successors of x and of y: the proof of a lower bound L on the distances.
+    """The proof of a lower bound L on the distances: potentials[x, y] = (f, g) on the successors of x and of y.
 
     f + g ≤ L on the successors, and L ≤ c + γ(<f, P[x]> + <g, Q[y]>) at every pair.
+
+    Parameters
+    ----------
+    problem : Problem
+        The question that they help to answer.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> chain = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[1, 0])
+    >>> f, g = bm.solve(bm.Problem(chain, chain, discount=0.5)).potentials[0, 1]
+    >>> len(f), len(g)
+    (2, 1)
     """
 
     problem: Problem
-    witness: Witness
-    checked: Floats  # [n, m], L is this less `shortfall`
-    shortfall: float
-    scale: float  # of the numbers above and of the witness
+    _witness: Witness
+    _checked: Floats  # [n, m], L is this less `_shortfall`
+    _shortfall: float
+    _scale: float  # of the numbers above and of the witness
 
     def __getitem__(self, pair: tuple[int | str, int | str]) -> tuple[Floats, Floats]:
         m = self.problem.shape[1]
         x, y = pair_indices(self.problem, pair)
-        g = self.witness.cells(x * m + y, x * m + y + 1).potential
-        costs = self.checked[np.ix_(self.problem.source.successors(x), self.problem.target.successors(y))]
-        return ((costs - self.shortfall) - g).min(axis=1) / self.scale, g / self.scale
+        g = self._witness.cells(x * m + y, x * m + y + 1).potential
+        costs = self._checked[np.ix_(self.problem.source.successors(x), self.problem.target.successors(y))]
+        return ((costs - self._shortfall) - g).min(axis=1) / self._scale, g / self._scale
 
     def __repr__(self) -> str:
         n, m = self.problem.shape
@@ -260,76 +227,3 @@ def refuse_unsolved(problem: Problem, pairs: tuple[int, int] | npt.NDArray[np.bo
         raise InvalidOption(
             "the starts do not lead to this pair of states, so pairs='reachable' did not solve it; pairs='all' does"
         )
-
-
-def occupancy_error(discount: float) -> float:
-    """What the errors of an occupancy may add up to."""
-    return max(UNCERTAIN, ROUNDING / (1.0 - discount))
-
-
-def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool) -> Floats:
-    """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form, `closed` says that Π loses no mass.
-
-    From a single pair BiCGSTAB often diverges, so sweeps spread the law first. What it finds counts by its own
-    residual, in the 1-norm; where that is too large a factorisation solves the system.
-    """
-    mass = float(b.sum()) / (1.0 - discount)
-    certain = occupancy_error(discount)
-    apply = krylov.of_matrix(transposed, discount)
-    target = OCCUPANCY_TOL * float(b.max())
-
-    def by_bicgstab() -> Floats:
-        spread = _swept(transposed, b, discount, b, SWEEPS)
-        return krylov.bicgstab(apply, b, spread, rows=rows, target=target).x
-
-    def by_factors() -> Floats:
-        return direct.Factors(sparse.csr_array(transposed), discount).solve(b, target)[0]
-
-    error = np.inf
-    for method in (by_bicgstab, by_factors):
-        law = method()
-        if not np.isfinite(law).all():
-            continue
-        law = _swept(transposed, b, discount, np.maximum(law, 0.0), 1)
-        if closed and law.sum() > 0:
-            law *= mass / law.sum()
-        error = float(np.abs(b + discount * (transposed @ law) - law).sum()) / (1.0 - discount)
-        if error <= certain * mass:
-            return law
-    raise SolverFailed(f"an occupancy is known only to {error:.1g} in total; choose a smaller discount")
-
-
-def _swept(transposed: Any, b: Floats, discount: float, law: Floats, times: int) -> Floats:
-    """ν = b + γΠᵀν so many times."""
-    for _ in range(times):
-        law = b + discount * (transposed @ law)
-    return law
-
-
-def successors(cells: Cells, P: Any, Q: Any, first: int = 0) -> npt.NDArray[np.int64]:
-    """The flat pair of states that each cell leads to; the cells are those of the flat pairs from `first` on."""
-    m = len(Q.indptr) - 1
-    x, y = np.divmod(first + np.repeat(np.arange(len(cells.indptr) - 1), np.diff(cells.indptr)), m)
-    to: npt.NDArray[np.int64] = P.indices[P.indptr[x] + cells.left].astype(np.int64)
-    to *= m
-    to += Q.indices[Q.indptr[y] + cells.right]
-    return to
-
-
-def pair_cells(bellman: Bellman, first: int, last: int) -> Cells:
-    """Room for all S_x·S_y cells of the pairs first..last, none at a stop."""
-    x, y = np.divmod(np.arange(first, last), bellman.shape[1])
-    sizes_y = bellman.sizes[1][y]
-    count = bellman.sizes[0][x] * sizes_y
-    if bellman.stop.size:
-        count[bellman.stop[x, y]] = 0
-    indptr = offsets(count)
-    start = offsets(sizes_y)
-    total = int(indptr[-1])
-    return Cells(
-        indptr, np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total), start, np.empty(int(start[-1]))
-    )
-
-
-def _longest(indptr: npt.NDArray[np.int64]) -> int:
-    return int(np.diff(indptr).max())

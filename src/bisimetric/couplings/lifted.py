@@ -9,29 +9,21 @@ kernels/lifting.py. Marginals are exact, also where the classes lump only approx
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric.couplings.coupling import Witness
+from bisimetric.couplings.witness import Witness
 from bisimetric.kernels.layout import Cells, Side
 from bisimetric.models.chain import MarkovChain
+from bisimetric.models.lumping import Lump
 from bisimetric.models.partition import Classes
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.problems.discounted import Problem
 
 FlatPairs = npt.NDArray[np.int64]  # flat, source-major
-
-
-class Lump(NamedTuple):
-    """A chain whose states are the classes of another."""
-
-    chain: MarkovChain  # rows of the first states; row_error includes what lumping moved
-    classes: Classes  # [n]
-    first: npt.NDArray[np.int64]  # [classes], the first state of each
-    moved: Floats  # [classes], the largest 1-norm between the lumped rows of a class and its first
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,8 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from bisimetric import kernels
-from bisimetric.couplings.coupling import pair_cells, successors
 from bisimetric.couplings.factored import Factored
+from bisimetric.couplings.witness import pair_cells, successors
 from bisimetric.kernels.layout import Cells
 from bisimetric.linear import krylov, ladder
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats

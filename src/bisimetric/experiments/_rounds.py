@@ -19,14 +19,14 @@ from bisimetric.couplings.rounded import evaluate
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.problems.discounted import Problem
-from bisimetric.solvers import Solver
+from bisimetric.solvers.base import AnySolver
 from bisimetric.solvers.sinkhorn.entropic import EntropicRound
-from bisimetric.solving.loop import solve
+from bisimetric.solving.solve import solve
 
 TRUTH = 1e-10  # relative gap of V*
 CURVE_ACCURACY = 1e-8  # residual of V^π on a curve, relative to the largest cost
 ANSWER_ACCURACY = 1e-5  # the same where time counts
-Approximate = Solver[Any]  # whose iterates hold `factored` couplings
+Approximate = AnySolver  # whose iterates hold `factored` couplings
 
 
 def truth(problem: Problem) -> Floats:

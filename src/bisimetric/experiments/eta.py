@@ -24,7 +24,7 @@ from bisimetric.experiments._rounds import TRUTH, relative_error, spaced, values
 from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
 from bisimetric.solvers.sinkhorn.step_size import Decaying, StepSize
-from bisimetric.solving.loop import solve
+from bisimetric.solving.solve import solve
 
 if TYPE_CHECKING:
     from bisimetric.experiments._experiment import Figure

@@ -22,7 +22,7 @@ from bisimetric.experiments._experiment import Experiment, Record, Result, Table
 from bisimetric.experiments._rounds import TRUTH
 from bisimetric.models.chain import MarkovChain
 from bisimetric.problems.discounted import Problem
-from bisimetric.solving.loop import solve
+from bisimetric.solving.solve import solve
 
 if TYPE_CHECKING:
     from bisimetric.experiments._experiment import Figure

@@ -21,7 +21,7 @@ from bisimetric.experiments._rounds import TRUTH, spaced, values
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
-from bisimetric.solving.loop import solve
+from bisimetric.solving.solve import solve
 
 if TYPE_CHECKING:
     from bisimetric.experiments._experiment import Figure

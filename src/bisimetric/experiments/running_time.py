@@ -30,7 +30,7 @@ from bisimetric.experiments._settings import LADDERS, METHODS, OURS, PAPER, Rung
 from bisimetric.experiments._timing import cpu_seconds, single_threaded
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
-from bisimetric.solving.loop import solve
+from bisimetric.solving.solve import solve
 
 if TYPE_CHECKING:
     from bisimetric.experiments._experiment import Figure

@@ -7,11 +7,12 @@ import math
 import numpy as np
 from scipy import sparse
 
+from bisimetric._support.frozen import frozen
 from bisimetric.errors import FileFormatError, InvalidChain
 from bisimetric.io._document import Document, stream
 from bisimetric.io._fields import Fields, kind_of
 from bisimetric.models.chain import Label, MarkovChain
-from bisimetric.models.rows import Floats, frozen
+from bisimetric.models.rows import Floats
 
 CHAIN_KEYS = ("transitions", "reward", "start", "names", "labels", "row_error", "merged")
 MATRIX_KEYS = ("shape", "indptr", "indices", "data")

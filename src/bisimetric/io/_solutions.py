@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric.certificates.certify import CELLS_AT_ONCE, Certificate, check, immediate, is_immediate
-from bisimetric.couplings.coupling import StoredWitness, Witness
+from bisimetric._support.frozen import frozen
+from bisimetric.certificates.check import check, immediate, is_immediate
+from bisimetric.certificates.interval import Certificate
+from bisimetric.certificates.zeros import CELLS_AT_ONCE
+from bisimetric.couplings.witness import StoredWitness, Witness
 from bisimetric.errors import FileFormatError, InvalidProblem, InvalidWitness
 from bisimetric.io._chains import CHAIN_ARRAYS, CHAIN_KEYS, chain_document, chain_from
 from bisimetric.io._document import Document, Stream, stream
 from bisimetric.io._fields import Fields
 from bisimetric.kernels.layout import Cells
-from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, frozen, offsets
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, offsets
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.reachable import reached
 from bisimetric.problems.discounted import Problem

@@ -6,18 +6,21 @@ threads at once: it never holds the interpreter lock and writes to its own range
 depend on the number of threads.
 """
 
-from __future__ import annotations
+from bisimetric._support.lazy import lazy_names
 
-from importlib import import_module
-from types import ModuleType
-
-_MODULES = (
-    "transport", "evaluation", "krylov", "modes", "components", "listing", "check", "refinement", "lifting",
-    "sinkhorn",
-)  # fmt: skip
-
-
-def __getattr__(name: str) -> ModuleType:
-    if name in _MODULES:
-        return import_module(f"bisimetric.kernels.{name}")
-    raise AttributeError(name)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {},
+    (
+        "transport",
+        "evaluation",
+        "krylov",
+        "modes",
+        "components",
+        "listing",
+        "check",
+        "refinement",
+        "lifting",
+        "sinkhorn",
+    ),
+)

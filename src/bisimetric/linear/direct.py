@@ -1,9 +1,9 @@
 """A direct solver for (I - γΠ) x = b, Π a sparse matrix of probabilities: structure first, then factorisations.
 
-Strongly connected components are solved from those that lead nowhere else on. Small ones, above all single states, are
-eliminated one after the other; larger ones on one level are factorised together (sparse LU, which needs no pivoting
-for these matrices). A cycle has factors as sparse as itself. Where a component is so large and so entangled (of such
-bandwidth) that its factors might not fit, GMRES solves it.
+Strongly connected components are solved in order, first those that lead to no other. Small ones, above all single
+states, are eliminated one after the other; larger ones on one level are factorised together (sparse LU, which needs no
+pivoting for these matrices). A cycle has factors as sparse as itself. Where a component is so large, and of such
+bandwidth, that its factors might not fit, GMRES solves it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.linalg import lapack
-from scipy.sparse import csgraph, linalg
 
 from bisimetric import kernels
 from bisimetric._support import memory
 from bisimetric._support.threads import call_in_thread
+from bisimetric.linear import krylov
 from bisimetric.models.rows import Floats
 
 FITS_ALWAYS = 2_500  # states of a component whose factors fit even if they are dense
@@ -30,10 +29,9 @@ FILL_PER_STATE = 300  # entries of the factors of a large component of that kind
 LONG = 20_000  # states from which a factorisation may take a second
 DENSE_FROM = 0.05  # share of nonzeros from which factors are dense
 DENSE_UP_TO = 5_000  # states
-GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 1500, 60, 2 * 10**7  # in all; between restarts; stored vectors' entries
 REFINEMENTS = 4
 
-Solve = Callable[[Floats, float], Floats]  # the second number is a residual that will do
+Solve = Callable[[Floats, float], Floats]  # right-hand side and target residual to solution
 
 
 class _Stage(NamedTuple):
@@ -46,7 +44,7 @@ class _Stage(NamedTuple):
 
 
 class Factors:
-    """The factors of I - γΠ, which are for many right-hand sides."""
+    """The factors of I - γΠ, for many right-hand sides."""
 
     def __init__(self, matrix: sparse.csr_array, discount: float) -> None:
         matrix.sum_duplicates()
@@ -127,6 +125,9 @@ def bytes_needed(entries: int, size: int) -> int:
 def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
     """A factorisation, or None where it may not fit; `largest` is the size of the largest component."""
     size = system.shape[0]
+    from scipy.linalg import lapack
+    from scipy.sparse import linalg
+
     if size <= DENSE_UP_TO and system.nnz > DENSE_FROM * size * size:
         lu, pivots, failed = lapack.dgetrf(system.toarray())
         return None if failed else lambda b, _: lapack.dgetrs(lu, pivots, b)[0]
@@ -154,6 +155,8 @@ def bandwidth(system: Any) -> float:
     States that very many others lead to, such as the one where everything starts again, are left out and counted: each
     adds one dense row or column to the factors.
     """
+    from scipy.sparse import csgraph
+
     pattern = sparse.csr_matrix(system + system.T)
     hubs = np.diff(pattern.indptr) > HUB
     if hubs.any():
@@ -169,21 +172,7 @@ def bandwidth(system: Any) -> float:
     return float((place - first).mean()) + float(hubs.sum())
 
 
-def gmres_restart(size: int) -> int:
-    """Products between two restarts of GMRES, which keeps a vector of each."""
-    return min(GMRES_RESTART, max(10, GMRES_NUMBERS // size))
-
-
 def _by_gmres(system: Any) -> Solve:
-    """GMRES with many products."""
+    """GMRES instead of a factorisation."""
     diagonal = system.diagonal()
-    restart = gmres_restart(len(diagonal))
-
-    def solve(b: Floats, target: float) -> Floats:
-        x: Floats = linalg.gmres(
-            system, b, x0=b / diagonal, rtol=0.0, atol=target, restart=restart, maxiter=GMRES_PRODUCTS // restart,
-            M=sparse.diags_array(1.0 / diagonal),
-        )[0]  # fmt: skip
-        return x
-
-    return solve
+    return lambda b, target: krylov.gmres(lambda vector: system @ vector, b, b / diagonal, target, diagonal)

@@ -1,8 +1,8 @@
-"""BiCGSTAB for (I - γΠ) x = b, with restarts and, for large vectors, several threads.
+"""Krylov methods for (I - γΠ) x = b: BiCGSTAB with restarts and, for large vectors, several threads; GMRES.
 
 The matrix is a contraction away from the identity, so a few products usually suffice. On a breakdown the
 method restarts from where it is, a few times; the caller gets the last iterate with its true residual (infinite if
-it left the range of numbers), and decides; `_linear` goes on to other methods. The method itself is in
+it left the range of numbers), and decides; `linear.ladder` goes on to other methods. The method itself is in
 `kernels/krylov.py`.
 """
 
@@ -12,17 +12,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support.blocks import for_even_split
-from bisimetric.kernels.layout import SLACK
 from bisimetric.models.rows import Floats
 
+GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 1500, 60, 2 * 10**7  # in all; between restarts; stored vectors' entries
 MAX_PRODUCTS = 800  # matrix products in one solve; beyond, a new sweep is worth more
 ONE_CALL = 2**19  # multiplications in a product up to which a solve is one call: Ctrl-C waits half a second at most
-
-
-__all__ = ["MAX_PRODUCTS", "ONE_CALL", "SLACK", "Operator", "Solved", "bicgstab", "by_rows", "of_matrix"]
 
 
 class Operator(Protocol):
@@ -85,3 +83,18 @@ def bicgstab(
         lambda _, vector, out, other: apply(vector, out, other), direction, half, full
     )
     return Solved(guess, *method(None, b, guess, target, budget))
+
+
+def gmres(
+    product: Callable[[Floats], Floats], b: Floats, start: Floats, target: float, diagonal: Floats | None = None
+) -> Floats:
+    """Restarted GMRES with many products, preconditioned by `diagonal` if there is one; the caller looks at x."""
+    from scipy.sparse import linalg
+
+    restart = min(GMRES_RESTART, max(10, GMRES_NUMBERS // b.size))
+    system = linalg.LinearOperator((b.size, b.size), matvec=product, dtype=np.float64)
+    x: Floats = linalg.gmres(
+        system, b, x0=start, rtol=0.0, atol=target, restart=restart, maxiter=GMRES_PRODUCTS // restart,
+        M=None if diagonal is None else sparse.diags_array(1.0 / diagonal),
+    )[0]  # fmt: skip
+    return x

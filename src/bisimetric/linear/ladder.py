@@ -1,7 +1,7 @@
 """Linear systems (I - γΠ) x = b that are always solved: a ladder of methods.
 
     1. BiCGSTAB, preconditioned where that pays      a few products, for nearly all models
-    2. structure and sparse factorisations           periodic, deterministic, long-memory models (`_direct`)
+    2. structure and sparse factorisations           periodic, deterministic, long-memory models (`linear.direct`)
     3. GMRES with many products                      where Π is too large to be stored, or its factors are
 
 The matrix is regular for every γ < 1, so the second rung fails only by its size. A result counts by its *true*
@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import linalg
 
 from bisimetric._support import memory
+from bisimetric.kernels.layout import SLACK
 from bisimetric.linear import direct, krylov
-from bisimetric.linear.direct import GMRES_PRODUCTS
-from bisimetric.linear.krylov import SLACK, Operator, Solved
+from bisimetric.linear.krylov import Operator, Solved
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
 ROUNDING = 32 * UNIT_ROUNDOFF  # residual, relative to the solution, that may be rounding
@@ -39,21 +38,29 @@ class Ladder:
     """
 
     def __init__(self) -> None:
-        self._factors: direct.Factors | None = None
+        self.factors: direct.Factors | None = None
         self._can_factorise = True
 
     def solve(
         self, first: Callable[[], Solved], matrix: Matrix, apply: Operator, b: Floats, discount: float, target: float
     ) -> Solved:
         """(I - γΠ) x = b by the `first` method if it succeeds, else by the others; the best result if none does."""
-        best = first() if self._factors is None else self._with_factors(self._factors, apply, b, target)
+        return self.climb(None if self.factors else first(), matrix, apply, b, discount, target)
+
+    def climb(
+        self, best: Solved | None, matrix: Matrix, apply: Operator, b: Floats, discount: float, target: float
+    ) -> Solved:
+        """The same from the result of the first method, or from None where there are factors already."""
+        if best is None:
+            assert self.factors is not None
+            best = _preconditioned(self.factors, apply, b, target)
         if best.residual <= SLACK * target or best.residual <= ROUNDING * _largest(best.x):
-            if self._factors is None and self._can_factorise and best.products > MANY_PRODUCTS:
+            if self.factors is None and self._can_factorise and best.products > MANY_PRODUCTS:
                 self._factorise(matrix, discount)
             return best
         factors = self._factorise(matrix, discount)
         if factors is None:
-            found = _gmres(apply, b, best, target)
+            found = _by_gmres(apply, b, best, target)
         else:
             x, residual = factors.solve(b, target)
             found = Solved(x, residual, best.products)
@@ -61,21 +68,12 @@ class Ladder:
 
     def _factorise(self, matrix: Matrix, discount: float) -> direct.Factors | None:
         """Factors of this system, kept for the next ones if they are exact."""
-        self._factors = None  # room for the new ones
+        self.factors = None  # room for the new ones
         stored = matrix()
         factors = None if stored is None else direct.Factors(stored, discount)
         self._can_factorise = factors is not None and factors.exact
-        self._factors = factors if self._can_factorise else None
+        self.factors = factors if self._can_factorise else None
         return factors
-
-    def _with_factors(self, factors: direct.Factors, apply: Operator, b: Floats, target: float) -> Solved:
-        """BiCGSTAB for A M⁻¹ u = b, x = M⁻¹ u, with the factors of an earlier A as M."""
-
-        def product(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
-            return apply(factors.once(vector, target), out, other)
-
-        solved = krylov.bicgstab(product, b, b.copy(), rows=1, target=target, budget=FEW_PRODUCTS)
-        return solved._replace(x=factors.once(solved.x, target))
 
     def solve_stored(
         self, matrix: Any, b: Floats, guess: Floats, discount: float, target: float, *, rows: int = 1
@@ -100,8 +98,18 @@ def storable(entries: int, size: int) -> bool:
     return memory.fits(direct.bytes_needed(entries, size))
 
 
-def _gmres(apply: Operator, b: Floats, best: Solved, target: float) -> Solved:
-    """Restarted GMRES from the best that is known."""
+def _preconditioned(factors: direct.Factors, apply: Operator, b: Floats, target: float) -> Solved:
+    """BiCGSTAB for A M⁻¹ u = b, x = M⁻¹ u, with the factors of an earlier A as M."""
+
+    def product(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
+        return apply(factors.once(vector, target), out, other)
+
+    solved = krylov.bicgstab(product, b, b.copy(), rows=1, target=target, budget=FEW_PRODUCTS)
+    return solved._replace(x=factors.once(solved.x, target))
+
+
+def _by_gmres(apply: Operator, b: Floats, best: Solved, target: float) -> Solved:
+    """GMRES from the best that is known."""
     out = np.empty(b.size)
     products = best.products
 
@@ -111,9 +119,7 @@ def _gmres(apply: Operator, b: Floats, best: Solved, target: float) -> Solved:
         apply(np.ascontiguousarray(vector, np.float64).ravel(), out, b)
         return out.copy()
 
-    restart = direct.gmres_restart(b.size)
     start = best.x if best.residual < float(np.abs(b).max()) else np.zeros(b.size)
-    system = linalg.LinearOperator((b.size, b.size), matvec=product, dtype=np.float64)
-    x = linalg.gmres(system, b, x0=start, rtol=0.0, atol=target, restart=restart, maxiter=GMRES_PRODUCTS // restart)[0]
+    x = krylov.gmres(product, b, start, target)
     residual = float(np.abs(b - product(x)).max())
     return Solved(x, residual if np.isfinite(residual) else np.inf, products)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric.models.rows import Floats, frozen
+from bisimetric._support.frozen import frozen
+from bisimetric.models.rows import Floats
 from bisimetric.solving.solution import Status
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy.typing as npt
 
 from bisimetric._support import memory
+from bisimetric._support.frozen import frozen
 from bisimetric._support.options import flag, function_or_none
 from bisimetric.cost import Cost, label_mismatch
 from bisimetric.errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
@@ -26,12 +27,13 @@ from bisimetric.many.runs import checked_n_jobs, outcomes, worker_count
 from bisimetric.many.store import Numbers, PairStore
 from bisimetric.many.worker import check_portable
 from bisimetric.models.chain import MarkovChain
-from bisimetric.models.rows import frozen
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.trees import tree_bytes
 from bisimetric.problems.discounted import checked_discount
 from bisimetric.readers.convert import as_chain
-from bisimetric.solvers import PolicyIteration, Solver
-from bisimetric.solving.loop import checked_tol
+from bisimetric.solvers import PolicyIteration
+from bisimetric.solvers.base import AnySolver
+from bisimetric.solving.solve import checked_tol
 
 BYTES_PER_ENTRY = 32  # of a table: three doubles and a status
 BYTES_PER_PAIR = 1000  # to be solved: its places, its key, its record, its numbers on the way
@@ -55,7 +57,7 @@ def pairwise(
     discount: float,
     cost: npt.ArrayLike | Cost | None = None,
     normalised: bool = False,
-    solver: Solver[Any] = PolicyIteration(),  # noqa: B008
+    solver: AnySolver = PolicyIteration(),  # noqa: B008
     tol: float | None = None,
     n_jobs: int = 1,
     store: object = None,
@@ -217,7 +219,7 @@ def _check_memory(question: Question, heaviest: Pair, workers: int) -> None:
     needed = workers * BYTES_PER_WORKER
     if question.solver.open_pairs:
         with naming(heaviest.i, heaviest.j):
-            needed += workers * Bellman.of(heaviest.asked(question)).tree_bytes()
+            needed += workers * tree_bytes(Bellman.of(heaviest.asked(question)))
     memory.require(needed, f"solving {workers} pairs of chains at once", "use fewer n_jobs")
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +31,8 @@ from bisimetric.many.store import Numbers
 from bisimetric.models.chain import MarkovChain
 from bisimetric.operators.reachable import reachable_part
 from bisimetric.problems.discounted import Problem
-from bisimetric.solvers import Solver
-from bisimetric.solving.loop import solve
+from bisimetric.solvers.base import AnySolver
+from bisimetric.solving.solve import solve
 
 KEY_FORMAT = 3  # of what is hashed, and of what the numbers mean
 BESIDE = ("cli", "environments", "experiments", "views")  # folders that no number of a given pair depends on
@@ -54,7 +54,7 @@ class Question:
     discount: float
     cost: npt.ArrayLike | Cost | None
     normalised: bool
-    solver: Solver[Any]
+    solver: AnySolver
     tol: float | None
 
     def asked(self, source: MarkovChain, target: MarkovChain) -> Asked:

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._support.frozen import Immutable, SparseField
+from bisimetric._support.frozen import Immutable, SparseField, frozen
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidChain
-from bisimetric.models.rows import Floats, as_csr, exact_rows, frozen, is_scalar, real_array, refuse_not_finite
+from bisimetric.models.rows import Floats, as_csr, exact_rows, is_scalar, real_array, refuse_not_finite
 
 Label = str | int | float | tuple[str | int | float, ...]
 State = int | str

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._support.frozen import Immutable, SparseField
+from bisimetric._support.frozen import Immutable, SparseField, frozen
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain, checked_names, checked_start
@@ -27,7 +27,6 @@ from bisimetric.models.rows import (
     exact_rows,
     finite,
     float_array,
-    frozen,
     real_array,
 )
 

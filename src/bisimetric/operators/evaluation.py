@@ -1,31 +1,33 @@
-"""Policy evaluation for one operator: (I - γΠ) d = r for one coupling Π after the other.
+"""The values of couplings: (I - γΠ) d = r for one policy after the other, and V = c + γ P V Qᵀ for the independent one.
 
-BiCGSTAB is preconditioned (`_modes`) as soon as an evaluation takes many products; on small or fast mixing chains none
-does. Systems that it does not solve go up the ladder of `_linear`. Solves of small
-problems are one compiled call.
+BiCGSTAB is preconditioned (`operators.modes`) as soon as an evaluation takes many products; on small or fast mixing
+chains none does. Systems that it does not solve go up the ladder of `linear.ladder`. Solves of small problems are one
+compiled call.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
 from bisimetric import kernels
-from bisimetric.kernels.layout import Trees
-from bisimetric.linear import krylov
-from bisimetric.linear.krylov import Solved
-from bisimetric.linear.ladder import Ladder, storable
+from bisimetric.kernels.layout import SLACK, Trees
+from bisimetric.linear import direct, krylov
+from bisimetric.linear.krylov import MAX_PRODUCTS, ONE_CALL, Solved
+from bisimetric.linear.ladder import MANY_PRODUCTS, Ladder, storable
 from bisimetric.models.rows import Floats, offsets
-from bisimetric.operators import modes
-from bisimetric.operators.modes import Preconditioner
+from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.modes import DENSE_RESOLVENT_FROM, Preconditioner, rows_matrix
+from bisimetric.operators.trees import tree_begins
 
-if TYPE_CHECKING:
-    from bisimetric.operators.bellman import Bellman
-
-MANY_PRODUCTS = 16  # in one evaluation: more of them suggest slow modes
+SLOW_MODES_FROM = 16  # products in one evaluation: more of them suggest slow modes
 WORTH_MODES = 4 * 10**6  # multiplications that making the preconditioner takes, about
+PRODUCTS_SAVED = 300  # that the preconditioner's two factorisations may cost
+NARROW = 100  # states of a chain that is never too wide to be factorised
+WORTH_A_START = 0.25  # share of pairs to be solved from which a start over all pairs pays
+MOST_PRODUCT_ENTRIES = 2**24  # of P ⊗ Q, for a direct solve
 
 
 class Evaluation:
@@ -33,9 +35,9 @@ class Evaluation:
 
     def __init__(self, bellman: Bellman) -> None:
         self._bellman = bellman
-        self._ladder = Ladder()
+        self._ladder: Ladder | None = None  # until BiCGSTAB fails
         self._preconditioner: Preconditioner | None = None
-        self._worthwhile: bool | None = None  # whether there may be one; not asked yet
+        self._worthwhile: bool | None = None  # whether there may be one; None until that is known
 
     @property
     def is_preconditioned(self) -> bool:
@@ -44,75 +46,72 @@ class Evaluation:
 
     def solve(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> Solved:
         """d with (I - γΠ) d = residual for the trees' coupling, up to `target`; `guess` is overwritten."""
-        bellman = self._bellman
-        n, cells = bellman.shape[0], trees.code.size
+        has_factors = self._ladder is not None and self._ladder.factors is not None
+        best = None if has_factors else self._by_bicgstab(trees, residual, guess, target)
+        if best is not None and best.residual <= SLACK * target and best.products <= MANY_PRODUCTS:
+            return best
+        self._ladder = self._ladder or Ladder()
+        matrix, discount = (lambda: self._matrix(trees)), self._bellman.discount
+        return self._ladder.climb(best, matrix, self._product(trees), residual, discount, target)
 
-        def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
-            kernels.evaluation.apply_trees(
-                i, j, vector, out, other, bellman.discount, bellman.source, bellman.target, bellman.listed, trees, sums
-            )
-
-        apply = krylov.by_rows(work, n, cells)
-
-        def first() -> Solved:
-            if self._preconditioner is None:
-                budget = self._budget(cells)
-                solved = self._plain(trees, residual, guess, target, apply, budget)
-                if budget == krylov.MAX_PRODUCTS or solved.residual <= krylov.SLACK * target:
-                    return solved
-                self._preconditioner = Preconditioner(bellman, dense=self._in_one_call(cells))
-            np.copyto(guess, residual)
-            return self._preconditioned(self._preconditioner, trees, residual, guess, target, apply)
-
-        return self._ladder.solve(first, lambda: self._matrix(trees), apply, residual, bellman.discount, target)
+    def _by_bicgstab(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> Solved:
+        cells = trees.code.size
+        if self._preconditioner is None:
+            budget = self._budget(cells)
+            solved = self._plain(trees, residual, guess, target, budget)
+            if budget == MAX_PRODUCTS or solved.residual <= SLACK * target:
+                return solved
+            self._preconditioner = Preconditioner(self._bellman, dense=self._in_one_call(cells))
+        np.copyto(guess, residual)
+        return self._preconditioned(self._preconditioner, trees, residual, guess, target)
 
     def _budget(self, cells: int) -> int:
         """Products without a preconditioner, before one is worth its cost."""
-        few = max(MANY_PRODUCTS, WORTH_MODES // cells)
-        if few >= krylov.MAX_PRODUCTS or not self._pays(cells):
-            return krylov.MAX_PRODUCTS
-        return few
+        few = max(SLOW_MODES_FROM, WORTH_MODES // cells)
+        if few < MAX_PRODUCTS and self._worthwhile is None:
+            self._worthwhile = _preconditioner_pays(self._bellman, cells)
+        return few if few < MAX_PRODUCTS and self._worthwhile else MAX_PRODUCTS
 
-    def _pays(self, cells: int) -> bool:
-        if self._worthwhile is None:
-            self._worthwhile = modes.pays(self._bellman, cells)
-        return self._worthwhile
+    def _product(self, trees: Trees) -> krylov.Operator:
+        """vector ↦ (I - γΠ)·vector."""
+        bellman = self._bellman
 
-    def _plain(
-        self, trees: Trees, residual: Floats, guess: Floats, target: float, apply: krylov.Operator, budget: int
-    ) -> Solved:
+        def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
+            kernels.evaluation.apply_trees(
+                i, j, vector, out, other, bellman.discount, bellman.source, bellman.target, bellman.pairs.listed,
+                trees, sums,
+            )  # fmt: skip
+
+        return krylov.by_rows(work, bellman.shape[0], trees.code.size)
+
+    def _plain(self, trees: Trees, residual: Floats, guess: Floats, target: float, budget: int) -> Solved:
         bellman = self._bellman
         n = bellman.shape[0]
-        if trees.code.size > krylov.ONE_CALL:
-            return krylov.bicgstab(apply, residual, guess, rows=n, target=target, budget=budget)
-        system = bellman.discount, bellman.source, bellman.target, bellman.listed, trees, np.empty((n, 2))
+        if trees.code.size > ONE_CALL:
+            return krylov.bicgstab(self._product(trees), residual, guess, rows=n, target=target, budget=budget)
+        system = bellman.discount, bellman.source, bellman.target, bellman.pairs.listed, trees, np.empty((n, 2))
         return Solved(guess, *kernels.krylov.on_trees(system, residual, guess, target, budget))
 
     def _in_one_call(self, cells: int) -> bool:
         n, m = self._bellman.shape
-        return cells <= krylov.ONE_CALL and n * n + m * m <= cells
+        return cells <= ONE_CALL and n * n + m * m <= cells
 
     def _preconditioned(
-        self,
-        modes: Preconditioner,
-        trees: Trees,
-        residual: Floats,
-        u: Floats,
-        target: float,
-        apply: krylov.Operator,
+        self, modes: Preconditioner, trees: Trees, residual: Floats, u: Floats, target: float
     ) -> Solved:
         """Solve A M⁻¹ u = residual from `u` (overwritten); d = M⁻¹ u."""
         bellman = self._bellman
         n, scaled = bellman.shape[0], np.empty(residual.size)
         modes.adapt(trees)
         if self._in_one_call(trees.code.size):
-            tree_system = bellman.discount, bellman.source, bellman.target, bellman.listed, trees
+            tree_system = bellman.discount, bellman.source, bellman.target, bellman.pairs.listed, trees
             system = (
                 tree_system, scaled, *modes.inverses, modes.coarse, modes.quickness, modes.modes, modes.work,
                 np.empty((n, 2)),
             )  # fmt: skip
-            solved = Solved(u, *kernels.krylov.preconditioned(system, residual, u, target, krylov.MAX_PRODUCTS))
+            solved = Solved(u, *kernels.krylov.preconditioned(system, residual, u, target, MAX_PRODUCTS))
         else:
+            apply = self._product(trees)
             solved = krylov.bicgstab(
                 lambda vector, out, other: apply(modes(vector, scaled), out, other),
                 residual, u, rows=n, target=target,
@@ -121,16 +120,72 @@ class Evaluation:
 
     def _matrix(self, trees: Trees) -> sparse.csr_array | None:
         """Π on the pairs that are solved."""
-        bellman = self._bellman
-        size, used = bellman.n_pairs, trees.used.astype(np.int64)
+        size, used = self._bellman.pairs.size, trees.used.astype(np.int64)
         entries = int(used.sum())
         if not storable(entries, size):
             return None
-        x, y = bellman.states(0, size)
-        if bellman.pairs is None:
-            begin = trees.offset[x] + y * (bellman.sizes[0][x] - 1) + bellman.target.indptr[y]
-        else:
-            begin = trees.offset[x] + bellman.pairs.begin
         indptr = offsets(used)
-        read = np.repeat(begin - indptr[:-1], used) + np.arange(entries)
+        read = np.repeat(tree_begins(self._bellman, trees) - indptr[:-1], used) + np.arange(entries)
         return sparse.csr_array((trees.weight[read], trees.target[read], indptr), shape=(size, size))
+
+
+def _preconditioner_pays(bellman: Bellman, cells: int) -> bool:
+    """Whether factorising I - γP and I - γQ is little work compared with products of so many cells."""
+    if min(bellman.shape) == 1 or not bellman.pairs.is_complete or bellman.stop.size:  # modes need all pairs to go on
+        return False
+    work = 0.0
+    for rows in (bellman.source, bellman.target):
+        n = len(rows.indptr) - 1
+        is_dense = n <= NARROW or len(rows.data) > DENSE_RESOLVENT_FROM * n * n
+        width = n if is_dense else direct.bandwidth(rows_matrix(rows))
+        work += n * width * width
+    return work <= PRODUCTS_SAVED * cells
+
+
+def rough_value(bellman: Bellman, accuracy: float) -> Floats:
+    """Where to begin: the independent coupling's value, or the cost if that would be more work than the rest."""
+    if bellman.pairs.size < WORTH_A_START * bellman.cost.size:
+        return bellman.scaled_cost()
+    if not bellman.pairs.symmetric:
+        return bellman.consistent(independent_value(bellman, accuracy))
+    # Less the halves of the diagonal, which changes no best coupling and leaves zeros there.
+    stop = bellman.stop & ~np.eye(len(bellman.stop), dtype=np.bool_)
+    value = independent_value(replace(bellman, stop=stop), accuracy)
+    half = 0.5 * value.diagonal()
+    return bellman.consistent(np.maximum(value - half - half[:, None], 0.0))
+
+
+def independent_value(bellman: Bellman, accuracy: float, *, surely: bool = False) -> Floats:
+    """The value of the independent coupling on all pairs, V = c + γ P V Qᵀ, to `accuracy` of the largest cost.
+
+    Only where it is asked for `surely` does a failure of BiCGSTAB lead to more than the cost itself.
+    """
+    n, m = bellman.shape
+    rows = bellman.source, bellman.target
+    cost = bellman.scaled_cost().ravel()
+    multiplications = m * len(bellman.source.data) + n * len(bellman.target.data)
+
+    def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
+        kernels.evaluation.apply_independent(i, j, vector, out, other, bellman.discount, bellman.stop, *rows, sums)
+
+    if multiplications > ONE_CALL:
+        apply = krylov.by_rows(work, n, multiplications)
+        solved = krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
+    else:
+        system = bellman.discount, bellman.stop, *rows, np.empty((n, 2))
+        x = cost.copy()
+        solved = Solved(x, *kernels.krylov.independent(system, cost, x, accuracy, MAX_PRODUCTS))
+    if surely and not solved.residual <= SLACK * accuracy:
+        apply = krylov.by_rows(work, n, multiplications)
+        matrix = lambda: _product_matrix(bellman)  # noqa: E731
+        solved = Ladder().climb(solved, matrix, apply, cost, bellman.discount, accuracy)
+    start = solved.x if solved.residual <= bellman.largest_cost else cost
+    return start.reshape(n, m)
+
+
+def _product_matrix(bellman: Bellman) -> sparse.csr_array | None:
+    """P ⊗ Q, if that is not too large to be stored; for operators that never stop."""
+    entries = len(bellman.source.data) * len(bellman.target.data)
+    if entries > MOST_PRODUCT_ENTRIES or not storable(entries, bellman.cost.size):
+        return None
+    return sparse.csr_array(sparse.kron(rows_matrix(bellman.source), rows_matrix(bellman.target), format="csr"))

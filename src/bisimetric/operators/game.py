@@ -23,6 +23,7 @@ from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.action_rules import Ints, MatchedActions, Rule, SameActions, counted
 from bisimetric.operators.bellman import Bellman, as_rows, largest_forever, power_of_two
+from bisimetric.operators.trees import new_trees, tree_bytes, tree_cells
 from bisimetric.problems.game import Game
 
 BYTES_PER_CELL = 40  # costs, residuals and bounds at a pair of moves
@@ -37,7 +38,7 @@ class GameSweep(NamedTuple):
     residual: Floats  # [n, m]
 
 
-class Answered(NamedTuple):
+class FixedAnswers(NamedTuple):
     """A decision process for the maximising player; its moves at a pair are the rows first[pair] to first[pair + 1]."""
 
     moves: sparse.csr_array  # [moves, n·m]
@@ -45,7 +46,7 @@ class Answered(NamedTuple):
     first: Ints  # [n·m + 1]
     discount: float
 
-    def after(self, change: Floats) -> Answered:
+    def after(self, change: Floats) -> FixedAnswers:
         """The same at V + change."""
         owner = np.repeat(change, np.diff(self.first))
         return self._replace(residual=self.residual + self.discount * (self.moves @ change) - owner)
@@ -116,13 +117,13 @@ class GameBellman:
     def new_trees(self) -> tuple[Trees, ...]:
         """Room for one transport tree per pair of moves; estimated before it is allocated."""
         cells = sum(block.cost.size for block in self.blocks)
-        flows = sum(block.tree_cells() for block in self.blocks)
+        flows = sum(tree_cells(block) for block in self.blocks)
         memory.require(
-            sum(block.tree_bytes() for block in self.blocks) + BYTES_PER_CELL * cells + BYTES_PER_FLOW * flows,
+            sum(tree_bytes(block) for block in self.blocks) + BYTES_PER_CELL * cells + BYTES_PER_FLOW * flows,
             f"solving a game with {cells} pairs of moves",
             "merge bisimilar states, or compare the processes under a policy",
         )
-        return tuple(block.new_trees() for block in self.blocks)
+        return tuple(new_trees(block) for block in self.blocks)
 
     def improve(self, value: Floats, trees: tuple[Trees, ...], *, cold: bool) -> GameSweep:
         """One sweep over all pairs of moves; trees are changed in place."""
@@ -132,12 +133,16 @@ class GameBellman:
         ]
         return GameSweep(residuals, self.rule.outcome(residuals))
 
-    def onward(self, residual: Floats) -> tuple[float, float]:
+    def bounds(self, residual: Floats) -> tuple[float, float]:
         """How far V* can be below and above T V, by MacQueen's bounds."""
         factor = self.discount / (1.0 - self.discount)
         return factor * float(residual.min()), factor * float(residual.max())
 
-    def answered(self, trees: tuple[Trees, ...], sweep: GameSweep) -> Answered:
+    def gap_of(self, span: float) -> float:
+        """The gap that residuals of this span leave."""
+        return span * self.discount / (1.0 - self.discount)
+
+    def with_fixed_answers(self, trees: tuple[Trees, ...], sweep: GameSweep) -> FixedAnswers:
         """The game in which the minimising player sticks to the best answers and couplings of a sweep."""
         chosen = self.rule.answers(sweep.blocks)
         pairs = np.concatenate([pair for pair, _ in chosen])
@@ -150,7 +155,7 @@ class GameBellman:
         first = np.searchsorted(pairs[order], np.arange(self.cost.size + 1))
         split = np.split(place, np.cumsum([len(pair) for pair, _ in chosen])[:-1])
         cells = [cells for _, cells in chosen]
-        return Answered(self._flows(trees, cells, split, len(order)), residual[order], first, self.discount)
+        return FixedAnswers(self._flows(trees, cells, split, len(order)), residual[order], first, self.discount)
 
     def _flows(self, trees: tuple[Trees, ...], chosen: list[Ints], places: list[Ints], size: int) -> sparse.csr_array:
         """The flows of the trees at the chosen cells, each in its row of a matrix over flat pairs of states."""

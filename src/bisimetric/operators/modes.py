@@ -8,7 +8,7 @@ solve, the second by a small dense system for every policy. The number of produc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,18 +17,13 @@ from scipy import sparse
 from bisimetric import kernels
 from bisimetric._support.blocks import for_even_split
 from bisimetric.kernels.layout import Modes, Rows, Trees
-from bisimetric.linear import direct
 from bisimetric.models.rows import Floats, offsets
-
-if TYPE_CHECKING:
-    from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.bellman import Bellman
 
 CLUSTERS = 2.0  # times N^(1/6), N the number of pairs: clusters of states on each side
-NARROW = 100  # states of a chain that is never too wide to be factorised
-PRODUCTS_SAVED = 300  # that two factorisations may cost
 SLUGGISH = 0.5  # probability of staying, in both chains, from which Jacobi matters
 FEW_MATCHES = 0.9  # share of states that are left by a round of matching: joining neighbours no longer helps
-DENSE_FROM = 0.2  # share of nonzeros from which a factorisation is dense
+DENSE_RESOLVENT_FROM = 0.2  # share of nonzeros from which the factorisation of I - γP is dense
 
 
 class Preconditioner:
@@ -56,7 +51,7 @@ class Preconditioner:
         )
 
     def adapt(self, trees: Trees) -> None:
-        """Know the policy of these trees."""
+        """Prepare for the policy of these trees."""
         bellman, modes, m = self._bellman, self.modes, self._shape[1]
         blocks = len(modes.size_x) * len(modes.size_y)
         flows = np.zeros((blocks, blocks))
@@ -91,19 +86,8 @@ class Preconditioner:
         return out
 
 
-def pays(bellman: Bellman, cells: int) -> bool:
-    """Whether factorising I - γP and I - γQ is little work compared with products of so many cells."""
-    if min(bellman.shape) == 1 or bellman.pairs is not None or bellman.stop.size:  # modes need all pairs to go on
-        return False
-    work = 0.0
-    for rows in (bellman.source, bellman.target):
-        n = len(rows.indptr) - 1
-        width = n if n <= NARROW or len(rows.data) > DENSE_FROM * n * n else direct.bandwidth(_matrix(rows))
-        work += n * width * width
-    return work <= PRODUCTS_SAVED * cells
-
-
-def _matrix(rows: Rows) -> sparse.csr_array:
+def rows_matrix(rows: Rows) -> sparse.csr_array:
+    """The rows of a chain as a sparse matrix."""
     n = len(rows.indptr) - 1
     return sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(n, n))
 
@@ -111,7 +95,7 @@ def _matrix(rows: Rows) -> sparse.csr_array:
 def _clusters(rows: Rows, most: int) -> tuple[npt.NDArray[np.int64], Floats]:
     """The cluster of every state, and how many states each has: neighbours are joined until few are left."""
     count = len(rows.indptr) - 1
-    moves = _matrix(rows)
+    moves = rows_matrix(rows)
     both = sparse.csr_array(moves + moves.T)
     label = np.arange(count)
     while count > most:
@@ -135,8 +119,8 @@ def _most_staying(rows: Rows) -> float:
 def _resolvent(rows: Rows, discount: float, dense: bool) -> Any:
     """(I - γP)⁻¹ - I as an array, or the factors of I - γP."""
     n = len(rows.indptr) - 1
-    moves = _matrix(rows)
-    if dense or len(rows.data) > DENSE_FROM * n * n:
+    moves = rows_matrix(rows)
+    if dense or len(rows.data) > DENSE_RESOLVENT_FROM * n * n:
         return np.linalg.inv(np.eye(n) - discount * moves.toarray()) - np.eye(n)
     from scipy.sparse import linalg
 

@@ -14,13 +14,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support import memory
-from bisimetric._support.frozen import Immutable
+from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.options import flag, shown
 from bisimetric._support.text import discount_text
 from bisimetric.cost import Cost, Named, normalise, reward_gap
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
-from bisimetric.models.rows import Floats, frozen, is_scalar, real_array
+from bisimetric.models.rows import Floats, is_scalar, real_array
 
 BYTES_PER_PAIR = 18  # a cost as it is made, its checked copy, and masks while checking
 

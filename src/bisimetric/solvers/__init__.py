@@ -1,38 +1,75 @@
-"""The solvers, by name. Adding one is a file here and a line below. `GameIteration` solves games, not problems."""
+"""The solvers: they propose iterates, the loop and the checker decide. Adding one is a file here and a line below.
 
-from typing import Any
+`base` says what a solver is; `sinkhorn/` holds the entropic ones. Imports `operators`, `couplings` and below; solvers
+do not import one another. `GameIteration` solves games between decision processes, the others problems between chains.
+"""
 
-from bisimetric.solvers.base import Iterate, Solver
-from bisimetric.solvers.game_iteration import GameIteration
-from bisimetric.solvers.linear_program import LinearProgram
-from bisimetric.solvers.policy_iteration import PolicyIteration
-from bisimetric.solvers.sinkhorn.bellman import SinkhornBellman
-from bisimetric.solvers.sinkhorn.entropic_policy_iteration import EntropicPolicyIteration
-from bisimetric.solvers.sinkhorn.policy_iteration import SinkhornPolicyIteration
-from bisimetric.solvers.sinkhorn.value_iteration import SinkhornValueIteration
-from bisimetric.solvers.value_iteration import ValueIteration
+from __future__ import annotations
 
-SOLVERS: tuple[type[Solver[Any]], ...] = (
-    PolicyIteration,
-    ValueIteration,
-    LinearProgram,
-    SinkhornValueIteration,
-    SinkhornPolicyIteration,
-    EntropicPolicyIteration,
-    SinkhornBellman,
-)
-ALL: dict[str, type[Solver[Any]]] = {solver.name: solver for solver in SOLVERS}
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ALL",
-    "EntropicPolicyIteration",
-    "GameIteration",
-    "Iterate",
-    "LinearProgram",
-    "PolicyIteration",
-    "SinkhornBellman",
-    "SinkhornPolicyIteration",
-    "SinkhornValueIteration",
-    "Solver",
-    "ValueIteration",
-]
+from bisimetric._support.lazy import lazy_names
+from bisimetric.errors import InvalidOption
+from bisimetric.solvers.base import AnySolver, Iterate, Solver, TreeIterate, sweep
+
+if TYPE_CHECKING:
+    from bisimetric.solvers.game_iteration import GameIteration as GameIteration
+    from bisimetric.solvers.linear_program import LinearProgram as LinearProgram
+    from bisimetric.solvers.policy_iteration import PolicyIteration as PolicyIteration
+    from bisimetric.solvers.sinkhorn.bellman import SinkhornBellman as SinkhornBellman
+    from bisimetric.solvers.sinkhorn.entropic_policy_iteration import EntropicPolicyIteration as EntropicPolicyIteration
+    from bisimetric.solvers.sinkhorn.policy_iteration import SinkhornPolicyIteration as SinkhornPolicyIteration
+    from bisimetric.solvers.sinkhorn.value_iteration import SinkhornValueIteration as SinkhornValueIteration
+    from bisimetric.solvers.value_iteration import ValueIteration as ValueIteration
+
+SOLVERS = {  # name: (class, module)
+    "policy-iteration": ("PolicyIteration", "policy_iteration"),
+    "value-iteration": ("ValueIteration", "value_iteration"),
+    "linear-program": ("LinearProgram", "linear_program"),
+    "sinkhorn-value-iteration": ("SinkhornValueIteration", "sinkhorn.value_iteration"),
+    "sinkhorn-policy-iteration": ("SinkhornPolicyIteration", "sinkhorn.policy_iteration"),
+    "entropic-policy-iteration": ("EntropicPolicyIteration", "sinkhorn.entropic_policy_iteration"),
+    "sinkhorn-bellman": ("SinkhornBellman", "sinkhorn.bellman"),
+}
+HOMES = dict(SOLVERS.values()) | {"GameIteration": "game_iteration"}
+
+__all__ = ["Iterate", "Solver", "TreeIterate", "all_solvers", "by_name", "sweep", *HOMES]
+__getattr__, __dir__ = lazy_names(__name__, HOMES)
+
+
+def all_solvers() -> dict[str, type[AnySolver]]:
+    """The solvers of problems between chains, by name."""
+    return {name: __getattr__(SOLVERS[name][0]) for name in SOLVERS}
+
+
+def by_name(solver: AnySolver | str) -> AnySolver:
+    """The solver of that name with its default options; a solver object is returned as it is.
+
+    Parameters
+    ----------
+    solver : Solver or str
+        A solver, or one of the names that `bisimetric solvers` lists.
+
+    Returns
+    -------
+    Solver
+
+    Raises
+    ------
+    InvalidOption
+        If it is neither.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> bm.solvers.by_name("value-iteration")
+    ValueIteration()
+    """
+    if isinstance(solver, Solver):
+        return solver
+    if isinstance(solver, str) and solver in SOLVERS:
+        made: AnySolver = __getattr__(SOLVERS[solver][0])()
+        return made
+    raise InvalidOption(
+        f"solver is {solver!r}, expected a solver such as PolicyIteration(), or a name: {', '.join(SOLVERS)}"
+    )

@@ -1,18 +1,28 @@
-"""What a solver is: a frozen set of options with `init` and `step`. It proposes; the loop and the checker decide."""
+"""What a solver is: a frozen set of options with `init` and `step`. It proposes; the loop and the checker decide.
+
+A solver gets the operator of the question and returns iterates: a value, couplings and potentials that go with it (a
+witness), and what the solver itself believes the gap to be. `sweep` makes such an iterate of any value.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
+from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.operators.bellman import Bellman, Sweep
+from bisimetric.operators.trees import TreeWitness, new_trees
 
-PATIENCE = 12  # steps without progress before a solve has stalled, for solvers that converge fast
+STALLED_AFTER = 12  # steps without progress before a solve has stalled, for solvers that converge fast
 NOISE = 1024 * UNIT_ROUNDOFF  # span of a residual, relative to the largest value, that may be rounding
 NOTHING = UNIT_ROUNDOFF  # the same, and smaller than any real one: less is no progress
 PROGRESS = 0.9  # of the best gap: anything less is progress
+FAILURES = 3  # steps in a row that cut the gap by less than that, before evaluations become ten times more accurate
+FINEST_ACCURACY = 1e-6  # of an evaluation, after many failures
 
 
 class Diagnostics(NamedTuple):
@@ -25,13 +35,40 @@ class Diagnostics(NamedTuple):
     error_bound: float | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Iterate:
-    """Where a solver stands, in the operator's scale."""
+class Operator(Protocol):
+    """What the loop knows of an operator: the factor between its numbers and the user's, and how residuals add up."""
 
-    value: Floats  # [n, m]
-    witness: Any  # couplings and potentials that go with it: a Witness, or for games a GameWitness
-    gap: float  # what the solver itself believes max(upper - lower) to be
+    @property
+    def scale(self) -> float:
+        """Values of the operator are the user's times this."""
+        ...
+
+    def gap_of(self, span: float) -> float:
+        """The gap that residuals of this span leave."""
+        ...
+
+
+WitnessT = TypeVar("WitnessT")
+OperatorT = TypeVar("OperatorT", bound=Operator)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iterate(Generic[WitnessT]):
+    """Where a solver stands, in the operator's scale.
+
+    Parameters
+    ----------
+    value : array [n, m]
+        The solver's guess of the distances.
+    witness : Witness
+        A coupling and a potential for every pair, from which the checker makes bounds.
+    gap : float
+        What the solver itself believes max(upper - lower) to be; the loop asks the checker when that is small enough.
+    """
+
+    value: Floats
+    witness: WitnessT
+    gap: float
 
     @property
     def largest(self) -> float:
@@ -56,40 +93,111 @@ class Iterate:
         """A better guess of the distances than the middle of the interval, if the solver has one at little cost."""
         return None
 
-    def at_rest(self) -> Iterate:
-        """The same without what only another step or an estimate would need."""
+    def at_rest(self) -> Self:
+        """The same for an answer: without what only another step or an estimate would need."""
         return self
 
 
-State = TypeVar("State", bound=Iterate)
+IterateT = TypeVar("IterateT", bound=Iterate)  # type: ignore[type-arg]
 
 
 @dataclass(frozen=True, slots=True)
-class Solver(Generic[State]):
-    """Base of all solvers; a subclass adds its options as fields.
+class Solver(ABC, Generic[OperatorT, IterateT]):
+    """Base of all solvers. A subclass is a frozen dataclass that adds its options as fields, and `init` and `step`.
 
-    `bellman` is the operator of the question: a `Bellman`, or for solvers of games a `GameBellman`.
+    The loop calls `init` once and `step` until the checker finds the gap within the tolerance. A solver is given the
+    operator of the question (for two chains a `Bellman`) and never the last word.
+
+    Attributes
+    ----------
+    name : str
+        What users call it, on the command line too.
+    default_tol : float
+        Relative gap that is aimed for unless the user says otherwise; 0 for a solver that runs its rounds.
+    default_max_steps : int
+        Steps after which the loop gives up unless the user says otherwise.
+    uses_initial : bool
+        Whether `initial` of `solve` changes anything.
+    on_classes : bool
+        Whether the answer is the same when bisimilar states are one, so that the solve may be sped up.
+    open_pairs : bool
+        Whether it works on a list of pairs too, so that those whose V is known are left out.
+    operates_on : type
+        The operators that it takes.
     """
 
     name: ClassVar[str]
-    default_tol: ClassVar[float]  # relative gap; 0 for a solver that runs its rounds
+    default_tol: ClassVar[float]
     default_max_steps: ClassVar[int]
-    uses_initial: ClassVar[bool] = True  # else `initial` of `solve` changes nothing
-    on_classes: ClassVar[bool] = True  # gives the same answer when bisimilar states are one, so that it may be sped up
-    open_pairs: ClassVar[bool] = False  # works on a list of pairs too, so that those whose V is known are left out
+    uses_initial: ClassVar[bool] = True
+    on_classes: ClassVar[bool] = True
+    open_pairs: ClassVar[bool] = False
+    operates_on: ClassVar[type] = Bellman
 
-    def init(self, bellman: Any, value: Floats | None, tol: float = 0.0) -> State:
+    @abstractmethod
+    def init(self, bellman: OperatorT, value: Floats | None, tol: float = 0.0) -> IterateT:
         """The first iterate, from a guess of the distances if there is one; a relative gap of `tol` will do."""
-        raise NotImplementedError
 
-    def step(self, bellman: Any, iterate: State) -> State:
-        """The next iterate."""
-        raise NotImplementedError
+    @abstractmethod
+    def step(self, bellman: OperatorT, iterate: IterateT) -> IterateT:
+        """The next iterate; the same object says that there is nothing more to do."""
 
-    def measured(self, bellman: Any, iterate: State) -> State:
+    def measured(self, bellman: OperatorT, iterate: IterateT) -> IterateT:
         """The iterate as the checker should see it; a solver may leave costly parts of it to this."""
         return iterate
 
-    def patience(self, discount: float) -> int:
+    def patience(self, bellman: OperatorT) -> int:
         """Steps without progress after which a gap that may be rounding is: STALLED. 0 for an approximate solver."""
-        return PATIENCE
+        return STALLED_AFTER
+
+
+AnySolver: TypeAlias = Solver[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeIterate(Iterate[TreeWitness]):
+    """An iterate with the transport trees of a sweep, which warm-start the next one."""
+
+    sweep: Sweep
+
+    @property
+    def bellman(self) -> Bellman:
+        """The operator."""
+        return self.witness.bellman
+
+    @property
+    def trees(self) -> Trees:
+        """One per pair, optimal for `value`; the next sweep changes them in place."""
+        return self.witness.trees
+
+    @property
+    def largest(self) -> float:
+        return self.sweep.largest
+
+    def at_rest(self) -> Self:
+        return replace(self, witness=self.witness.at_rest())
+
+
+def sweep(bellman: Bellman, value: Floats, before: TreeIterate | None = None, *, ignore: float = 0.0) -> TreeIterate:
+    """The iterate of a value: one optimal transport for every pair, warm-started from the iterate before.
+
+    Parameters
+    ----------
+    bellman : Bellman
+        The operator.
+    value : array [n, m]
+        A guess of the distances, in the operator's scale.
+    before : TreeIterate, optional
+        Its trees are reused and overwritten.
+    ignore : float
+        Reduced costs above -ignore cause no pivots; the gap accounts for it.
+
+    Returns
+    -------
+    TreeIterate
+        `sweep.residual` is T V - V at the pairs that are solved, `gap` the gap that follows.
+    """
+    trees = new_trees(bellman) if before is None else before.trees
+    found = bellman.improve(value, trees, cold=before is None, ignore=ignore)
+    below, above = bellman.bounds(found)
+    return TreeIterate(value, TreeWitness(bellman, value, trees), above - below, found)

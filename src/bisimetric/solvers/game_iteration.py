@@ -2,14 +2,14 @@
 
     V = T V,        T V = max over the moves of one player of the min over answers and couplings of the other
 
-(see `_game`). As for chains, a step is one evaluation and one sweep over all transports, warm-started:
+(see `problems.game`). As for chains, a step is one evaluation and one sweep over all transports, warm-started:
 
     improve     the minimising player's best answers and couplings against V_k     (all transports)
     evaluate    V_{k+1} = the value when that player sticks to them                (a decision process for the other)
 
 The evaluation is policy iteration itself: the best moves against V, then V + d with (I - γΠ) d = the best gains
-(`_linear`), until the gains are equal up to a fraction `accuracy` of the least that a sweep has shown so far. It needs
-no transport.
+(`linear.ladder`), until the gains are equal up to a fraction `accuracy` of the least that a sweep has shown so far. It
+needs no transport.
 
 Switching both players at once instead, Newton's method on a function that is neither convex nor concave, can cycle.
 This cannot: with exact evaluation the values decrease until they are V, and there are finitely many answers and vertex
@@ -31,26 +31,22 @@ from bisimetric.certificates.game import GameWitness
 from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.game import GameBellman, GameSweep
-from bisimetric.solvers.base import NOISE, Iterate, Solver
+from bisimetric.solvers.base import FAILURES, FINEST_ACCURACY, NOISE, PROGRESS, Iterate, Solver
 
 ACCURACY = 0.01  # of an evaluation: the span of the gains that it ends with, as a fraction of the least so far
-FINEST_ACCURACY = 1e-6
 LINEAR = 0.1  # of that: residual of the linear systems inside; with looser ones the rounds drift away
 WORTH_IT = 0.1  # of that: gain for which a move is changed, so that moves that tie stay
 MOST_ROUNDS = 1000  # of an evaluation; each is a better policy, so that rarely more than one a pair is needed
-FAIR_CUT = 0.9  # of the gap in one step; anything less counts as a failure
-PATIENCE = 3  # failures in a row before evaluation becomes ten times more accurate
-ROUNDING = 4 * UNIT_ROUNDOFF  # gain, relative to the largest value, below which nothing is to be had
+NO_GAIN = 4 * UNIT_ROUNDOFF  # gain, relative to the largest value, that is nothing but rounding
 STEPS_WITHOUT_PROGRESS = (
     200  # before the loop says STALLED; at high discounts the gap may rise for long before it falls
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GameIterate(Iterate):
+class GameIterate(Iterate[GameWitness]):
     """An iterate with the transport trees that warm-start the next one."""
 
-    witness: GameWitness
     trees: tuple[Trees, ...]
     sweep: GameSweep
     accuracy: float
@@ -60,52 +56,53 @@ class GameIterate(Iterate):
 
     def estimate(self) -> Floats:
         """The value when the minimising player sticks to the last answers and couplings."""
-        return _evaluated(self, FINEST_ACCURACY)
+        return _evaluate(self, FINEST_ACCURACY)
 
 
 @dataclass(frozen=True, slots=True)
-class GameIteration(Solver[GameIterate]):
+class GameIteration(Solver[GameBellman, GameIterate]):
     """Exact; each step is one evaluation and a warm-started transport for every pair of moves."""
 
     name: ClassVar[str] = "game-iteration"
     default_tol: ClassVar[float] = 1e-9
     default_max_steps: ClassVar[int] = 1000
+    operates_on: ClassVar[type] = GameBellman
 
     def init(self, bellman: GameBellman, value: Floats | None, tol: float = 0.0) -> GameIterate:
         start = bellman.cost * bellman.scale if value is None else value
-        return _swept(bellman, start, bellman.new_trees(), cold=True)
+        return _sweep(bellman, start, bellman.new_trees(), cold=True)
 
     def step(self, bellman: GameBellman, iterate: GameIterate) -> GameIterate:
         if iterate.settled:
             return iterate
-        after = _swept(bellman, _evaluated(iterate, iterate.accuracy), iterate.trees, cold=False)
+        after = _sweep(bellman, _evaluate(iterate, iterate.accuracy), iterate.trees, cold=False)
         least = min(iterate.least, after.gap)
-        failures = 0 if least < FAIR_CUT * iterate.least else iterate.failures + 1
-        if failures < PATIENCE:
+        failures = 0 if least < PROGRESS * iterate.least else iterate.failures + 1
+        if failures < FAILURES:
             return replace(after, accuracy=iterate.accuracy, least=least, failures=failures)
         settled = float(np.ptp(after.sweep.residual)) <= NOISE * float(np.abs(after.value).max())
         return replace(after, accuracy=max(iterate.accuracy / 10, FINEST_ACCURACY), least=least, settled=settled)
 
-    def patience(self, discount: float) -> int:
+    def patience(self, bellman: GameBellman) -> int:
         return STEPS_WITHOUT_PROGRESS
 
 
-def _swept(bellman: GameBellman, value: Floats, trees: tuple[Trees, ...], *, cold: bool) -> GameIterate:
+def _sweep(bellman: GameBellman, value: Floats, trees: tuple[Trees, ...], *, cold: bool) -> GameIterate:
     sweep = bellman.improve(value, trees, cold=cold)
-    below, above = bellman.onward(sweep.residual)
+    below, above = bellman.bounds(sweep.residual)
     gap = above - below
     return GameIterate(value, GameWitness(bellman, value, trees), gap, trees, sweep, ACCURACY, gap, 0)
 
 
-def _evaluated(iterate: GameIterate, accuracy: float) -> Floats:
+def _evaluate(iterate: GameIterate, accuracy: float) -> Floats:
     """The value when the minimising player sticks to the answers and couplings of the iterate's sweep."""
     bellman = iterate.witness.bellman
-    game = bellman.answered(iterate.trees, iterate.sweep)
+    game = bellman.with_fixed_answers(iterate.trees, iterate.sweep)
     change = np.zeros(iterate.value.size)
     best = game.best()
     choice = game.first_best(best)
     span = iterate.least * (1.0 - bellman.discount) / bellman.discount
-    enough = max(accuracy * span, ROUNDING * float(np.abs(iterate.value).max()))
+    enough = max(accuracy * span, NO_GAIN * float(np.abs(iterate.value).max()))
     for done in range(MOST_ROUNDS):
         better = best - game.residual[choice] > WORTH_IT * enough
         if done and not better.any():  # nothing is left but rounding
@@ -113,7 +110,7 @@ def _evaluated(iterate: GameIterate, accuracy: float) -> Floats:
         choice = np.where(better, game.first_best(best), choice)
         moves, gain = game.moves[choice], game.residual[choice]
 
-        middle = gain + 0.5 * sum(bellman.onward(gain))
+        middle = gain + 0.5 * sum(bellman.bounds(gain))
         solved = bellman.ladder.solve_stored(
             moves, gain, middle, bellman.discount, LINEAR * enough, rows=bellman.shape[0]
         )
@@ -125,7 +122,7 @@ def _evaluated(iterate: GameIterate, accuracy: float) -> Floats:
             break
     change += best
     if float(np.ptp(best)) <= span:  # else the middle of the bounds is further off than this
-        change += 0.5 * sum(bellman.onward(best))
+        change += 0.5 * sum(bellman.bounds(best))
     value = iterate.value + change.reshape(iterate.value.shape)
     # Not to the largest value itself: rounding carries single entries beyond it, and cutting those makes a gap of them.
     return np.clip(value, bellman.cost * bellman.scale, 2.0 * bellman.largest_value(), out=value)

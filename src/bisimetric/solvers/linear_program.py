@@ -38,12 +38,13 @@ from scipy import sparse
 from bisimetric._support import memory
 from bisimetric._support.options import is_positive
 from bisimetric._support.threads import call_in_thread
-from bisimetric.couplings.coupling import IndependentWitness, StoredWitness, TreeWitness, successors
+from bisimetric.couplings.witness import IndependentWitness, StoredWitness, Witness, successors
 from bisimetric.errors import InvalidOption, SolverFailed
 from bisimetric.kernels.layout import Cells
 from bisimetric.linear.direct import Factors
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.trees import TreeWitness, new_trees
 from bisimetric.solvers.base import Iterate, Solver
 
 METHODS = ("ipm", "simplex", "choose")
@@ -57,7 +58,7 @@ BYTES_PER_VARIABLE = 2000  # seen: 1300 to 1800, interior point and simplex alik
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ProgramIterate(Iterate):
+class ProgramIterate(Iterate[Witness]):
     """An iterate whose gap is the checker's."""
 
     @property
@@ -66,7 +67,7 @@ class ProgramIterate(Iterate):
 
 
 @dataclass(frozen=True, slots=True)
-class LinearProgram(Solver[ProgramIterate]):
+class LinearProgram(Solver[Bellman, ProgramIterate]):
     """Exact; one linear program over occupancy couplings (Theorem 1), for small problems.
 
     `initial` of `solve` is checked but not used: the program starts from nothing, and the answer is the same without.
@@ -101,9 +102,9 @@ class LinearProgram(Solver[ProgramIterate]):
 
     def step(self, bellman: Bellman, iterate: ProgramIterate) -> ProgramIterate:
         """One step of policy iteration: improve the couplings, evaluate them, then find their potentials."""
-        trees = bellman.new_trees()
+        trees = new_trees(bellman)
         sweep = bellman.improve(iterate.value, trees, cold=True)
-        cells = bellman.read_trees(iterate.value, trees, 0, bellman.n_pairs)
+        cells = TreeWitness(bellman, iterate.value, trees).cells(0, bellman.pairs.size)
         value = iterate.value + _evaluated(bellman, cells, sweep.residual)
         bellman.improve(value, trees, cold=False)
         return ProgramIterate(value, TreeWitness(bellman, value, trees), math.inf)
@@ -165,7 +166,7 @@ class _Side(NamedTuple):
         """From the pair, the slot, the share and the scale of every cell."""
         slot, first, row = np.unique(at, return_index=True, return_inverse=True)
         visits = _entries(
-            np.full(len(slot), -bellman.discount), np.arange(len(slot)), pair[first], (len(slot), bellman.n_pairs)
+            np.full(len(slot), -bellman.discount), np.arange(len(slot)), pair[first], (len(slot), bellman.pairs.size)
         )
         moves = _entries(scale / share, row, np.arange(len(row)), (len(slot), len(row)))
         return cls(slot, share[first], sparse.hstack([visits, moves], format="csr"))

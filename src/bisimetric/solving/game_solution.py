@@ -11,9 +11,9 @@ from scipy import sparse
 
 from bisimetric._support.frozen import frozen
 from bisimetric._support.text import discount_text, printable
-from bisimetric.certificates.certify import Certificate
 from bisimetric.certificates.game import GameWitness, upper_blocks
-from bisimetric.couplings.coupling import IndependentWitness, Witness
+from bisimetric.certificates.interval import Certificate
+from bisimetric.couplings.witness import IndependentWitness, Witness
 from bisimetric.errors import InvalidOption
 from bisimetric.kernels.layout import Cells
 from bisimetric.models.chain import state_index

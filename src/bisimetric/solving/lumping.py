@@ -24,55 +24,22 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from bisimetric.certificates.certify import closed_subset, provable, zero_candidates
-from bisimetric.couplings.lifted import LiftedWitness, Lump
+from bisimetric.certificates.check import provable, zero_candidates
+from bisimetric.certificates.zeros import closed_subset
+from bisimetric.couplings.lifted import LiftedWitness
 from bisimetric.models.chain import MarkovChain
-from bisimetric.models.partition import Classes, Moves, first_states, refined
-from bisimetric.models.rows import GRAIN, Floats, frozen
+from bisimetric.models.lumping import Lump, lump
+from bisimetric.models.partition import Classes, Moves, refined
+from bisimetric.models.rows import GRAIN, Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solution import Solution
 
-FEWEST_PAIRS = 2_000  # of states: smaller problems are solved before their classes are found
 WORTHWHILE = 0.5  # of the pairs, at most, must be left for the quotient to be solved instead
 GRAINS_PER_ENTRY = 4  # of a row: by how much sums that are equal on paper may differ
 SHARE_OF_TOL = 0.05  # of the relative gap asked for: more is not spent on lumping
 ROWS_AT_ONCE = 64  # of the cost that are compared
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd, without pattern: 2^64 divided by the golden ratio
-
-
-def lump(chain: MarkovChain, classes: Classes) -> Lump:
-    """The chain on classes, with the rewards, labels and names of their first states, and the start summed up."""
-    first = first_states(classes)
-    size = len(first)
-    kept, moved = lumped_rows(chain.transitions, classes, first)
-    largest, error = np.zeros(size), np.zeros(size)
-    np.maximum.at(largest, classes, moved)
-    np.maximum.at(error, classes, moved + chain.row_error)
-    small = MarkovChain(
-        kept,
-        reward=None if chain.reward is None else chain.reward[first],
-        start=None if chain.start is None else np.bincount(classes, weights=chain.start, minlength=size),
-        names=None if chain.names is None else [chain.names[state] for state in first],
-        labels=None if chain.labels is None else [chain.labels[state] for state in first],
-    )
-    differ = largest > 0.0
-    np.logical_or.at(differ, classes, chain.merged)
-    object.__setattr__(small, "row_error", frozen(error))
-    object.__setattr__(small, "merged", frozen(differ))
-    return Lump(small, classes, first, largest)
-
-
-def lumped_rows(
-    rows: sparse.csr_array, classes: Classes, first: npt.NDArray[np.int64]
-) -> tuple[sparse.csr_array, Floats]:
-    """The rows of first states, summed over classes; and how far those of all states are from them, in 1-norm."""
-    shape = rows.shape[0], len(first)
-    lumped = sparse.csr_array((rows.data, classes[rows.indices], rows.indptr), shape=shape, copy=True)
-    lumped.sum_duplicates()  # exact, in any order: probabilities are multiples of 2⁻⁵²
-    kept = lumped[first]
-    return kept, np.asarray(abs(lumped - kept[classes]).sum(axis=1)).ravel()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,9 +51,9 @@ class Lumping:
     target: Lump
     small: Problem
 
-    def reduced(self, guess: Floats | None) -> Floats | None:
+    def reduced(self, guess: Floats) -> Floats:
         """A guess of the distances, on classes."""
-        return None if guess is None else guess[np.ix_(self.source.first, self.target.first)]
+        return guess[np.ix_(self.source.first, self.target.first)]
 
     def lifted(self, solution: Solution) -> Solution:
         """The full problem's solution from that of the small one."""
@@ -114,8 +81,6 @@ class Lumping:
 def worthwhile(problem: Problem, tol: float) -> Lumping | None:
     """The problem on classes, if it has at most half as many pairs and its certificate can reach `tol`."""
     n, m = problem.shape
-    if n * m < FEWEST_PAIRS:
-        return None
     most = int(WORTHWHILE * n * m)
     tables: list[npt.NDArray[Any]] = [problem.cost] if problem.stop is None else [problem.cost, problem.stop]
     groups_x = _equal_rows(tables)

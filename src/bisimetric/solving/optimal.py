@@ -22,12 +22,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._support.frozen import Immutable
-from bisimetric.certificates.rounding import SUBNORMAL_BELOW, Errors, widening
+from bisimetric._support.frozen import Immutable, frozen
+from bisimetric.certificates.interval import SUBNORMAL_BELOW, Errors, widening
 from bisimetric.errors import InvalidProblem, SolverFailed
 from bisimetric.linear.ladder import Ladder
 from bisimetric.models.mdp import MDP
-from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, frozen
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.problems.discounted import checked_discount
 
 TOL = 1e-12  # of the gap, relative to the largest value: close to what rounding allows

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric._support.frozen import Immutable, read_only
 from bisimetric._support.text import discount_text
-from bisimetric.certificates.certify import Certificate
+from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.starts import StartTransport, between_starts
-from bisimetric.couplings.coupling import Coupling, Potentials, Witness
+from bisimetric.couplings.coupling import Coupling, Potentials
+from bisimetric.couplings.witness import Witness
 from bisimetric.errors import MissingStart
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
@@ -34,30 +35,45 @@ class Status(Enum):
     SOLVED = "the certified relative gap is within the tolerance"
     COMPLETED = "an approximate solver ran its rounds, or came to rest before; the interval says how close it is"
     STEP_LIMIT = "the step limit came before the tolerance was reached"
+    TIME_LIMIT = "the time limit came before the tolerance was reached; the interval holds for the last finished sweep"
     STALLED = "rounding keeps the gap above the tolerance; more steps do not help"
     INTERRUPTED = "the solve was interrupted; the interval holds for the last finished sweep"
 
 
 class Step(NamedTuple):
-    """One line of a solve's history; `gap` is the solver's own belief, the certified one is the solution's.
+    """One line of a solve's history.
 
-    Sinkhorn solvers fill the other fields in the rounds that the checker looks at (1, 2, 4, 8, … and the last), as far
-    as they have them: `violation_x` and `violation_y`, the largest 1-norm by which marginals are off; with
-    output="average" `mean_cost`, which is above the value of the independent starts by the mean regret, and with
-    constant steps besides
-    the theorem's `regret_bound` on that difference and `error_bound` on the error of the output, for inner steps to
-    convergence.
+    The last five are None but for Sinkhorn solvers, which measure them in the rounds that the checker looks at: 1, 2,
+    4, 8, … and the last.
+
+    Attributes
+    ----------
+    step : int
+        Counted from 1.
+    gap : float
+        What the solver believes max(upper - lower) to be, in the units of the cost; the certified one is
+        `solution.gap`.
+    seconds : float
+        Since the solve began.
+    violation_x, violation_y : float or None
+        The largest 1-norm by which source or target marginals are off; they bound the paper's δ.
+    mean_cost : float or None
+        With output="average": Σ <μ_k, c>/(K(1-γ)), which is above the value of the independent starts by the mean
+        regret.
+    regret_bound : float or None
+        The theorem's bound on that difference, for constant steps.
+    error_bound : float or None
+        The theorem's bound on the error of the averaged output, for constant steps and inner steps to convergence.
     """
 
     step: int
-    gap: float  # as the solver believes it, in the units of the cost
-    seconds: float  # since the solve began
-    # What Sinkhorn solvers measure in the rounds that the checker looks at, None elsewhere:
-    violation_x: float | None = None  # largest 1-norm by which source marginals are off; bounds the paper's δ_X
-    violation_y: float | None = None  # the same for target marginals
-    mean_cost: float | None = None  # Σ <μ_k, c>/(K(1-γ)), averaged output only; see above
-    regret_bound: float | None = None  # the theorem's on that difference, for constant steps
-    error_bound: float | None = None  # the theorem's on the error of the averaged output, for constant steps
+    gap: float
+    seconds: float
+    violation_x: float | None = None
+    violation_y: float | None = None
+    mean_cost: float | None = None
+    regret_bound: float | None = None
+    error_bound: float | None = None
 
 
 class Model(Protocol):
@@ -126,9 +142,12 @@ class Answer(Immutable):
         return self.tol is None or self.relative_gap <= self.tol
 
     def match(self) -> npt.NDArray[np.int64]:
-        """[n], for every source state the target state at the smallest distance (the first of several).
+        """For every source state the target state at the smallest distance.
 
-        Pairs that were not solved are left out; -1 for a source state without any other.
+        Returns
+        -------
+        array [n] of int
+            The first of several; -1 for a source state of which no pair was solved.
         """
         value = self.value
         none = np.isnan(value)
@@ -137,14 +156,21 @@ class Answer(Immutable):
         return nearest
 
     def plot(self, *, axes: Axes | None = None) -> Figure:
-        """Draw the distances: over the cells of two grids with starts, as a matrix otherwise."""
+        """Draw the distances: over the cells of two grids with starts, as a matrix otherwise.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Draw there instead of into a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            `bm.plot.save` writes it to a file.
+        """
         from bisimetric.views.distances import distances
 
         return distances(self, axes=axes)
-
-    def aimed_at(self, tol: float) -> Self:
-        """The same, with the relative gap that was aimed for; 0 stands for none."""
-        return replace(self, tol=tol or None)  # type: ignore[type-var]
 
     @property
     def models(self) -> tuple[Model, Model]:
@@ -194,7 +220,44 @@ class Answer(Immutable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution(Answer):
-    """Distances between all states of two chains, each inside a certified interval."""
+    """Distances between all states of two chains, each inside a certified interval; read-only.
+
+    `solve`, `distance` and the metrics make one; `load` reads one from a file.
+
+    Attributes
+    ----------
+    distance : float
+        The distance between the chains from their starts.
+    interval : (float, float)
+        Certified bounds on it.
+    value, lower, upper : array [n, m]
+        The distances between all states and certified bounds on them, in the units of the cost. A value is exactly 0
+        where that is proved, NaN where a pair was not solved.
+    gap, relative_gap : float
+        max(upper - lower), and that divided by max(upper).
+    status : Status
+        How the solve ended.
+    tol, reached_tol : float or None, bool
+        The relative gap that was aimed for, and whether it was reached.
+    history : tuple of Step
+        What happened step by step.
+    coupling : Coupling
+        How the chains move together; it proves `upper`.
+    potentials : Potentials
+        They prove `lower`.
+    problem : Problem
+        The question.
+    solver : str
+        The name of the solver.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)
+    >>> low, high = solution.interval
+    >>> low <= solution.distance <= high
+    True
+    """
 
     problem: Problem
     solver: str
@@ -221,13 +284,32 @@ class Solution(Answer):
         return Potentials(self.problem, self.witness, self.checked_value, self.certificate.shortfall, self.scale)
 
     def explain(self, k: int = 10, *, start: object = None) -> Explanation:
-        """The k state pairs that contribute most to the distance from the starts (or from the pair `start`)."""
+        """The pairs of states that contribute most to the distance.
+
+        Parameters
+        ----------
+        k : int, default 10
+            How many.
+        start : pair of states or array [n, m], optional
+            From where; the chains' own starts by default.
+
+        Returns
+        -------
+        Explanation
+            Prints as a table.
+        """
         from bisimetric.views.explanation import explain
 
         return explain(self, k, start)
 
     def save(self, path: object) -> None:
-        """Write the solution to a `.npz` or `.json` file; `bisimetric.load` reads it."""
+        """Write the solution to a file; `load` reads it and proves its bounds again.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in `.npz` or `.json`.
+        """
         from bisimetric.io import save
 
         save(self, path)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bisimetric._support.text import printable
-from bisimetric.couplings.coupling import occupancy_error
+from bisimetric.couplings.occupancy import occupancy_error
 from bisimetric.errors import InvalidOption, SolverFailed
 
 if TYPE_CHECKING:

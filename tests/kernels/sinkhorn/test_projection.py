@@ -8,9 +8,9 @@ import pytest
 import bisimetric as bm
 from bisimetric import kernels
 from bisimetric.couplings import factored
-from bisimetric.couplings.coupling import pair_cells
 from bisimetric.couplings.factored import Factored
 from bisimetric.couplings.rounded import back_up
+from bisimetric.couplings.witness import pair_cells
 from bisimetric.operators.bellman import Bellman
 from tests import reference
 

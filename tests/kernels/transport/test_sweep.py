@@ -9,6 +9,7 @@ import bisimetric as bm
 from bisimetric import kernels
 from bisimetric.kernels.layout import SMALL
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.trees import TreeWitness, new_trees
 from tests import reference
 
 pytestmark = pytest.mark.kernels
@@ -83,7 +84,7 @@ class Instance:
             stop=stop,
         )
         self.bellman = Bellman.of(self.problem)
-        self.trees = self.bellman.new_trees()
+        self.trees = new_trees(self.bellman)
 
     def improve(self, value, *, cold, first=0, last=None):
         """Residuals and report of one call of the kernel."""
@@ -93,7 +94,7 @@ class Instance:
         tol = np.full(len(b.source.data) + len(b.target.data) + 2, 1e-14 * np.abs(value).max())
         report = kernels.transport.sweep.improve(
             first, last, value, b.cost, b.scale, b.discount, b.stop, b.source, b.target,
-            b.listed, self.trees, residual, tol, cold,
+            b.pairs.listed, self.trees, residual, tol, cold,
         )  # fmt: skip
         return residual.reshape(b.shape), report
 
@@ -189,7 +190,7 @@ def test_trees_read_back_are_couplings_and_potentials(instance):
     b, shape = instance.bellman, instance.bellman.shape
     value = list(values(shape))[1]
     instance.improve(value, cold=True)
-    cells = b.read_trees(value, instance.trees, 0, value.size)
+    cells = TreeWitness(b, value, instance.trees).cells(0, value.size)
     for pair in range(value.size):
         x, y = divmod(pair, shape[1])
         xs = b.source.indices[b.source.indptr[x] : b.source.indptr[x + 1]]
@@ -215,7 +216,7 @@ def test_stopped_pairs_are_left_alone():
     np.testing.assert_allclose(residual, instance.expected(value), atol=1e-12)
     instance.check_trees()
     assert report[LOWEST] <= residual.min()
-    cells = instance.bellman.read_trees(value, instance.trees, 0, 4)
+    cells = TreeWitness(instance.bellman, value, instance.trees).cells(0, 4)
     assert np.diff(cells.indptr).tolist()[::3] == [0, 0]
     assert not cells.potential[:2].any()
 
@@ -258,7 +259,7 @@ def test_more_nodes_than_a_byte_holds():
     assert residual[0, 0] == pytest.approx(expected, abs=1e-9)
     flows = instance.flows(0, 0)
     assert min(flows) >= 0.0
-    cells = b.read_trees(value, instance.trees, 0, 1)
+    cells = TreeWitness(b, value, instance.trees).cells(0, 1)
     assert np.array_equal(np.bincount(cells.left, cells.weight, 130), P)
     assert np.array_equal(np.bincount(cells.right, cells.weight, 140), Q)
 

@@ -11,9 +11,9 @@ from scipy import optimize
 import bisimetric as bm
 from bisimetric import kernels
 from bisimetric.couplings import rounded
-from bisimetric.couplings.coupling import pair_cells
 from bisimetric.couplings.factored import Factored
 from bisimetric.couplings.rounded import back_up
+from bisimetric.couplings.witness import pair_cells
 from bisimetric.errors import InvalidOption
 from bisimetric.operators.bellman import Bellman
 from bisimetric.solvers.sinkhorn.alternating import DEFAULT_ROUNDS

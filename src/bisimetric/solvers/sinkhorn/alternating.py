@@ -20,6 +20,7 @@ from bisimetric._support.options import as_float, is_positive, shown, whole
 from bisimetric.couplings.averaged import Average
 from bisimetric.couplings.factored import INITIAL, LARGEST_EXPONENT, LEAST_STEP, Factored, largest_exponent
 from bisimetric.couplings.rounded import RoundedWitness, evaluate, evaluation_target
+from bisimetric.couplings.witness import Witness
 from bisimetric.errors import InvalidOption
 from bisimetric.kernels.layout import Rows
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
@@ -34,7 +35,7 @@ MAX_INNER_STEPS = 100_000  # of an inner iteration that runs to a tolerance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Round(Iterate):
+class Round(Iterate[Witness]):
     """Where a run stands after `k` rounds; the couplings change in place."""
 
     k: int
@@ -73,7 +74,7 @@ class Round(Iterate):
 
 
 @dataclass(frozen=True, slots=True)
-class Alternating(Solver[Round]):
+class Alternating(Solver[Bellman, Round]):
     """Base of the two methods; `_expect` is what they differ in."""
 
     default_tol: ClassVar[float] = 0.0  # runs its rounds
@@ -159,7 +160,7 @@ class Alternating(Solver[Round]):
         value = evaluate(iterate.factored, iterate.value, target)
         return replace(iterate, value=value, witness=RoundedWitness(iterate.factored, value))
 
-    def patience(self, discount: float) -> int:
+    def patience(self, bellman: Bellman) -> int:
         """Never stalls: it ends when its rounds are run."""
         return 0
 

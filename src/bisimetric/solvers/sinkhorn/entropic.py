@@ -16,8 +16,9 @@ from typing import ClassVar
 import numpy as np
 
 from bisimetric._support.options import whole
-from bisimetric.couplings.factored import LARGEST_EXPONENT, LEAST_STEP, Factored, largest_exponent
+from bisimetric.couplings.factored import LARGEST_EXPONENT, Factored, largest_exponent
 from bisimetric.couplings.rounded import RoundedWitness, evaluate, evaluation_target
+from bisimetric.couplings.witness import Witness
 from bisimetric.errors import InvalidOption
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
@@ -27,7 +28,7 @@ SETTLED = 16 * UNIT_ROUNDOFF  # change of the value, relative to the largest, at
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EntropicRound(Iterate):
+class EntropicRound(Iterate[Witness]):
     """Where a run stands after `k` rounds; the couplings change in place."""
 
     k: int
@@ -51,7 +52,7 @@ class EntropicRound(Iterate):
 
 
 @dataclass(frozen=True, slots=True)
-class Entropic(Solver[EntropicRound]):
+class Entropic(Solver[Bellman, EntropicRound]):
     """Base of the two baselines; they differ in the sharpness ξ and in `_next_value`."""
 
     default_tol: ClassVar[float] = 0.0  # runs its rounds
@@ -95,7 +96,7 @@ class Entropic(Solver[EntropicRound]):
         value = evaluate(iterate.factored, iterate.now, evaluation_target(bellman, last=iterate.finished))
         return replace(iterate, value=value, witness=RoundedWitness(iterate.factored, value))
 
-    def patience(self, discount: float) -> int:
+    def patience(self, bellman: Bellman) -> int:
         """Never stalls: it ends when its rounds are run."""
         return 0
 

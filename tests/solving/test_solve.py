@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 
 import numpy as np
@@ -9,7 +10,10 @@ import pytest
 from scipy import sparse
 
 import bisimetric as bm
-from bisimetric.errors import InvalidOption, InvalidProblem
+from bisimetric import solvers
+from bisimetric.errors import InvalidOption, InvalidProblem, ToleranceNotReached
+from bisimetric.problems.game import Game
+from bisimetric.solvers import GameIteration
 from tests import reference
 
 CHAIN = bm.MarkovChain([[0.5, 0.5], [0.25, 0.75]], reward=[0, 1])
@@ -29,8 +33,11 @@ PROBLEM = bm.Problem(CHAIN, CHAIN, discount=0.9)
         ({"max_steps": 0}, InvalidOption, "max_steps is 0, expected a whole number"),
         ({"max_steps": 1.5}, InvalidOption, "max_steps is"),
         ({"max_steps": True}, InvalidOption, "max_steps is"),
-        ({"solver": "policy-iteration"}, InvalidOption, r"expected a solver object such as PolicyIteration\(\)"),
-        ({"solver": bm.PolicyIteration}, InvalidOption, "expected a solver object"),
+        ({"solver": "policy-iterations"}, InvalidOption, "or a name: policy-iteration, value-iteration"),
+        ({"solver": GameIteration()}, InvalidOption, "does not solve a Problem"),
+        ({"time_limit": 0.0}, InvalidOption, "expected a positive number of seconds"),
+        ({"time_limit": "1"}, InvalidOption, "expected a positive number of seconds"),
+        ({"solver": bm.PolicyIteration}, InvalidOption, "expected a solver"),
         ({"initial": np.ones((3, 2))}, InvalidProblem, r"initial has shape \(3, 2\), expected \(2, 2\)"),
         ({"initial": np.full((2, 2), np.nan)}, InvalidProblem, "is nan"),
         ({"initial": 3.0}, InvalidProblem, "expected 2 dimension"),
@@ -140,3 +147,51 @@ def test_solves_from_several_threads_agree():
     for worker in workers:
         worker.join()
     assert results == [alone] * 4
+
+
+@pytest.mark.parametrize("name", solvers.all_solvers())
+def test_solvers_by_name(name):
+    """A name stands for the solver with its default options."""
+    named, made = bm.solve(PROBLEM, name), bm.solve(PROBLEM, solvers.all_solvers()[name]())
+    assert named.solver == name
+    assert np.array_equal(named.value, made.value)
+
+
+def test_the_time_limit():
+    """What was reached by then is certified; an explicit tolerance that is missed raises, as with steps."""
+    chains = [bm.environments.four_rooms(side=16, goal=goal) for goal in ("north-west", "south-east")]
+    problem = bm.Problem(*chains, discount=0.999)
+    solution = bm.solve(problem, time_limit=0.02, quotient=False)
+    assert solution.status is bm.Status.TIME_LIMIT
+    assert not solution.reached_tol
+    truth = bm.solve(problem, tol=1e-6, time_limit=600.0)
+    assert truth.status is bm.Status.SOLVED
+    assert (solution.lower <= truth.upper).all()
+    assert (truth.lower <= solution.upper).all()
+    with pytest.raises(ToleranceNotReached, match="raise time_limit") as caught:
+        bm.solve(problem, tol=1e-9, time_limit=1e-6)
+    assert caught.value.solution.status is bm.Status.TIME_LIMIT
+    assert bm.solve(problem, tol=1e-9, time_limit=1e-6, throw=False).status is bm.Status.TIME_LIMIT
+
+
+def test_siblings_take_the_same_options():
+    """distance, solve and the metrics: solver, tol, max_steps, time_limit, throw, on_step."""
+    shared = {"solver", "tol", "max_steps", "time_limit", "throw", "on_step"}
+    for function in (bm.distance, bm.solve, bm.bisimulation_metric, bm.bisimilarity_distance):
+        parameters = inspect.signature(function).parameters
+        assert shared <= set(parameters)
+        assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in shared - {"solver"})
+
+
+def test_games_go_through_the_same_door():
+    """solve takes every kind of problem that there is a question for."""
+    mdp = bm.environments.four_rooms_mdp(side=3, slip=0.1)
+    seen = []
+    solution = bm.solve(Game(mdp, mdp, discount=0.9), on_step=seen.append)
+    assert isinstance(solution, bm.MDPSolution)
+    assert tuple(seen) == solution.history
+    assert np.array_equal(solution.value, bm.bisimulation_metric(mdp, discount=0.9, solver=GameIteration()).value)
+    with pytest.raises(InvalidOption, match="expected None"):
+        bm.solve(Game(mdp, mdp, discount=0.9), initial=np.zeros((1, 1)))
+    with pytest.raises(InvalidOption, match="does not solve a Game"):
+        bm.bisimulation_metric(mdp, discount=0.9, solver="value-iteration")

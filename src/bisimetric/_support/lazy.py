@@ -1,0 +1,36 @@
+"""Names of a package that are loaded when they are first asked for.
+
+So importing the package takes no time, and nobody waits for what he does not use. A package does
+
+    __getattr__, __dir__ = lazy_names(__name__, {"Name": "module.in.package"}, modules=("module", ...))
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+TYPE_CHECKING = False  # for type checkers it is true; importing typing takes longer than all the rest
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, str], modules: tuple[str, ...] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package: names by the module that each lives in, and modules themselves."""
+
+    def getattr_(name: str) -> Any:
+        if name in modules:
+            return import_module(f"{package}.{name}")
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(import_module(f"{package}.{homes[name]}"), name)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    def dir_() -> list[str]:
+        return sorted({*homes, *modules, *getattr(sys.modules[package], "__all__", ())})
+
+    return getattr_, dir_

@@ -1,0 +1,215 @@
+"""An interval around the fixed point of a discounted operator, from one application of it.
+
+Let T V = c + γ·(mean of V under laws with given marginals), or any choice (min, max) among such numbers. The checker
+gives U ≥ T V ≥ L for any value V. Then (MacQueen 1966)
+
+    L + γ/(1-γ)·min(L - V)  ≤  V*  ≤  U + γ/(1-γ)·max(U - V).
+
+These hold for real numbers. Both ends are widened for what rounding and inexact rows may do to them:
+
+- A computed sum of k products errs by at most k·u times the sum of the absolute values.
+- A row that moved by δ in 1-norm moves a mean of V by at most δ/2·span V.
+- A cost is what the user gave, or it was computed from rewards and a discount and so is rounded itself. Its relative
+  error is known (`Problem.cost_error`); `cost_below` and `cost_above` are what the true cost is between.
+- The errors of one application are carried on forever: 1/(1-γ). Those of the few operations that make bounds of it are
+  not. Where underflow makes a product inexact, one more unit in the last place on either side covers that.
+
+The lower end is raised to the least that c may be, which V* never goes below; the upper end is cut at what no coupling
+can exceed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric._support.frozen import Immutable, frozen
+from bisimetric.cost import cost_above, cost_below, largest_cost_error
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+
+OPERATIONS_AROUND = 5  # roundings of one application besides those of its longest sum: γ, c, V, a potential, and these
+OPERATIONS_AFTER = 8  # roundings in the bounds made from it, which nothing carries on
+SUBNORMAL_BELOW = 2.0**-1000  # costs this small may round when scaled back
+AT_ONCE = 2**14  # bounds, which then need no further memory to speak of
+
+
+class Bounds(Protocol):
+    """What the loop asks of a certificate while a solve goes on."""
+
+    @property
+    def gap(self) -> float:
+        """The width of the widest interval."""
+        ...
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap divided by the largest upper bound."""
+        ...
+
+    def around(self, estimate: Floats | None = None, scale: float = 1.0) -> Certificate:
+        """The certificate at all pairs, with another estimate (times `scale`), cut to the bounds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Certificate(Immutable):
+    """Bounds on the true distances: lower ≤ V* ≤ upper at every pair, also in floating point.
+
+    All arrays are in the units of the cost and read-only. They are NaN at pairs that were not solved, which the gaps
+    do not count.
+
+    Attributes
+    ----------
+    value : array [n, m]
+        The best estimate, inside the bounds.
+    lower, upper : array [n, m]
+        No true distance is below or above.
+    gap : float
+        The width of the widest interval, max(upper - lower).
+    relative_gap : float
+        gap / max(upper); zero if that is zero.
+    """
+
+    value: Floats
+    lower: Floats
+    upper: Floats
+    shortfall: float = 0.0  # the value checked, less this, is a proved lower bound; in the operator's scale
+
+    @property
+    def gap(self) -> float:
+        """The width of the widest interval."""
+        return float(np.fmax.reduce(self.upper - self.lower, axis=None))
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap divided by the largest upper bound; zero if that is zero."""
+        gap = self.gap
+        return gap / float(np.fmax.reduce(self.upper, axis=None)) if gap > 0 else 0.0
+
+    def around(self, estimate: Floats | None = None, scale: float = 1.0) -> Certificate:
+        """The same bounds with another estimate (times `scale`), cut to them."""
+        if estimate is None:
+            return self
+        return replace(self, value=np.clip(estimate / scale, self.lower, self.upper))
+
+    def published(self, unsolved: npt.NDArray[np.bool_] | None) -> Certificate:
+        """The same, read-only from now on and without the pairs that were not solved."""
+        value, lower, upper = (
+            frozen(bound if unsolved is None else np.where(unsolved, np.nan, bound))
+            for bound in (self.value, self.lower, self.upper)
+        )
+        return Certificate(value, lower, upper, self.shortfall)
+
+    def __repr__(self) -> str:
+        n, m = self.value.shape
+        return f"Certificate({n} x {m} state pairs, gap {self.gap:.2g}, relative {self.relative_gap:.2g})"
+
+
+def immediate_bounds(cost: Floats, error: float) -> Certificate:
+    """V = c, for costs with this relative error."""
+    return Certificate(cost.copy(), cost_below(cost, error), cost_above(cost, error))
+
+
+class Errors(NamedTuple):
+    """What one application of the operator may have got wrong."""
+
+    terms: float  # of the longest sum
+    rows: float  # half the 1-norm between the joint marginals given and those stored, at worst
+    potential: float = 0.0  # the largest |f| + |g| that a lower bound was computed from
+    marginal: float = 0.0  # 1-norm by which a coupling misses its marginals
+    cost: float = 0.0  # by which the largest cost may be off
+
+
+class Application(NamedTuple):
+    """L ≤ T V ≤ U for one value V, as computed by the checker, in the operator's scale."""
+
+    lower: Floats  # [pairs], or [n, m] if that is all pairs
+    upper: Floats
+    lowest: float  # min(L - V)
+    highest: float  # max(U - V)
+    errors: Errors
+
+
+class Operator(Protocol):
+    """What an interval depends on besides one application: a Bellman operator, of a problem or of a game."""
+
+    @property
+    def scale(self) -> float: ...
+    @property
+    def discount(self) -> float: ...
+    @property
+    def largest_cost(self) -> float: ...
+    @property
+    def cost_error(self) -> float: ...
+    def largest_value(self) -> float: ...
+
+
+def interval(
+    operator: Operator,
+    cost: Floats,
+    value: Floats,
+    once: Application,
+    proved_zero: Callable[[Floats, Floats], npt.NDArray[np.bool_] | None],
+) -> Certificate:
+    """MacQueen's bounds from one application, widened, cut to what is known anyway; its arrays are used up.
+
+    `cost`, not scaled, and the outcome have entries at the pairs of the application, `value` has one everywhere.
+    `proved_zero` is asked with the bounds, in the operator's scale, which pairs are zero for sure.
+    """
+    lower, upper = once.lower, once.upper
+    onward = operator.discount / (1.0 - operator.discount)
+    lower += onward * once.lowest
+    upper += onward * once.highest
+    estimate = lower + upper
+    estimate *= 0.5
+    residuals = once.lowest, once.highest
+    cost_error = largest_cost_error(operator.largest_cost / operator.scale, operator.cost_error) * operator.scale
+    errors = once.errors._replace(cost=cost_error)
+    down, up = widening(value, residuals, operator.largest_cost, operator.discount, errors)
+    lower -= down
+    upper += up
+    for bound in (estimate, lower, upper):  # no distance is negative, nor above this; nor overflows
+        np.clip(bound, 0.0, operator.largest_value(), out=bound)
+    zero = proved_zero(lower, upper)
+    for bound in (estimate, lower, upper):
+        bound /= operator.scale
+    if operator.largest_cost / operator.scale < SUBNORMAL_BELOW:
+        np.nextafter(lower, -np.inf, out=lower)
+        np.nextafter(upper, np.inf, out=upper)
+    raise_to_cost(lower, cost, operator.cost_error)
+    if zero is not None:
+        lower[zero] = upper[zero] = 0.0
+    shortfall = down - once.lowest / (1.0 - operator.discount)
+    return Certificate(np.clip(estimate, lower, upper, out=estimate), lower, upper, shortfall)
+
+
+def widening(
+    value: Floats, residuals: tuple[float, float], largest_cost: float, discount: float, errors: Errors
+) -> tuple[float, float]:
+    """How much further the lower and the upper end may be than MacQueen's bounds, as computed, say."""
+    largest = float(np.abs(value).max())
+    unit = (errors.terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF
+    residual = max(abs(residuals[0]), abs(residuals[1]))
+    below = unit * (largest_cost + discount * max(largest, errors.potential) + residual)
+    above = unit * (largest_cost + discount * largest + residual)
+    reach = 2 * residual / (1.0 - discount)  # the true distances are this close to `value`
+    moved = errors.rows * (float(value.max() - value.min()) + reach)
+    below += errors.cost + discount * moved
+    above += errors.cost + discount * (moved + errors.marginal * (largest + reach))  # a coupling may also lack mass
+    last = OPERATIONS_AFTER * UNIT_ROUNDOFF * (largest_cost + largest + reach)
+    return below / (1.0 - discount) + last, above / (1.0 - discount) + last
+
+
+def raise_to_cost(lower: Floats, cost: Floats, error: float) -> None:
+    """Lift lower bounds to what no true cost is below, in place."""
+    if error == 0.0:
+        np.maximum(lower, cost, out=lower)
+        return
+    flat, costs = lower.reshape(-1), cost.reshape(-1)
+    for first in range(0, len(flat), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        np.maximum(flat[part], cost_below(costs[part], error), out=flat[part])

@@ -1,0 +1,94 @@
+"""Pairs at distance exactly zero: free pairs whose couplings reach only such pairs.
+
+One backward search over the couplings of the candidates finds them, in linear time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric import kernels
+from bisimetric.couplings.witness import Witness
+from bisimetric.models.rows import offsets
+from bisimetric.operators.bellman import NEVER, Bellman
+
+CELLS_AT_ONCE = 2**16  # of couplings that the checker looks at in the blocks of all threads
+
+
+def closed_subset(
+    candidate: npt.NDArray[np.bool_],
+    coupled: Callable[[npt.NDArray[np.int64]], tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
+    cells_per_pair: int,
+) -> npt.NDArray[np.bool_]:
+    """The candidates whose coupling reaches only candidates, in any number of steps.
+
+    `coupled` says of ascending flat pairs how many successor pairs each has, and which; candidate.size stands for a
+    pair outside.
+    """
+    pairs = np.flatnonzero(candidate)
+    number = np.full(candidate.size + 1, len(pairs), np.int32)  # one node for everything outside
+    number[pairs] = np.arange(len(pairs))
+    counts, heads = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+    for some in _few_at_once(pairs, candidate.shape, cells_per_pair):
+        count, head = coupled(some)
+        counts.append(count)
+        heads.append(number[head])
+    arcs = np.concatenate(heads)
+    heads.clear()
+    if not (arcs == len(pairs)).any():
+        return candidate
+    indptr = offsets(np.concatenate(counts))
+    outside = np.empty(len(pairs), np.bool_)
+    kernels.check.lead_outside(indptr, arcs, outside)
+    found = np.zeros(candidate.shape, np.bool_)
+    found.ravel()[pairs] = ~outside
+    return found
+
+
+def coupled_pairs(
+    bellman: Bellman,
+    witness: Witness,
+    pairs: npt.NDArray[np.int64],
+    named: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int32]],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """How many successor pairs the coupling has at each of the ascending `pairs`, and their names as `named` tells."""
+    counts, names = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+    for some in _few_at_once(pairs, bellman.shape, witness.cells_per_pair):
+        count, heads = successor_pairs(bellman, witness, some)
+        counts.append(count)
+        names.append(named(heads))
+    return np.concatenate(counts), np.concatenate(names)
+
+
+def _few_at_once(
+    pairs: npt.NDArray[np.int64], shape: tuple[int, ...], cells_per_pair: int
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Ascending flat pairs in parts whose cells fit into memory."""
+    size, m = math.prod(shape), math.prod(shape[1:])
+    at_once = max(m, CELLS_AT_ONCE // max(cells_per_pair, 1) // m * m)
+    for first in range(0, size, at_once):
+        inside = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, first + at_once)]
+        if len(inside):
+            yield inside
+
+
+def successor_pairs(
+    bellman: Bellman, witness: Witness, pairs: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """How many successor pairs the coupling has at each of the ascending `pairs`, and which; none at a stop.
+
+    Pairs go by their numbers. Successors at which V is known do not count if it is zero, else they are number n_pairs.
+    """
+    first, last = int(pairs[0]), int(pairs[-1]) + 1
+    cells = witness.cells(first, last)
+    stop = bellman.stop if bellman.pairs.is_complete else NEVER  # no listed pair is a stop
+    count, head = np.empty(len(pairs), np.int64), np.empty(len(cells.left), np.int64)
+    total = kernels.listing.successors(
+        pairs - first, *bellman.pairs.states(first, last), cells, bellman.source, bellman.target, bellman.pairs.listed,
+        stop, bellman.cost, count, head,
+    )  # fmt: skip
+    return count, head[:total]

@@ -1,0 +1,61 @@
+"""How often coupled chains visit each pair of states: ν = b + γΠᵀν."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bisimetric.errors import SolverFailed
+from bisimetric.linear import direct, krylov
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+
+OCCUPANCY_TOL = 1e-14  # residual of an occupancy, relative to the largest entry of the right-hand side
+SWEEPS = 60  # plain ones, before BiCGSTAB
+FAIL_ABOVE = 1e-10  # 1-norm error of an occupancy
+OCCUPANCY_ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
+
+
+def occupancy_error(discount: float) -> float:
+    """What the errors of an occupancy may add up to."""
+    return max(FAIL_ABOVE, OCCUPANCY_ROUNDING / (1.0 - discount))
+
+
+def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool) -> Floats:
+    """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form, `closed` says that Π loses no mass.
+
+    From a single pair BiCGSTAB often diverges, so sweeps spread the law first. What it finds counts by its own
+    residual, in the 1-norm; where that is too large a factorisation solves the system.
+    """
+    mass = float(b.sum()) / (1.0 - discount)
+    certain = occupancy_error(discount)
+    apply = krylov.of_matrix(transposed, discount)
+    target = OCCUPANCY_TOL * float(b.max())
+
+    def by_bicgstab() -> Floats:
+        spread = _sweep(transposed, b, discount, b, SWEEPS)
+        return krylov.bicgstab(apply, b, spread, rows=rows, target=target).x
+
+    def by_factors() -> Floats:
+        return direct.Factors(sparse.csr_array(transposed), discount).solve(b, target)[0]
+
+    error = np.inf
+    for method in (by_bicgstab, by_factors):
+        law = method()
+        if not np.isfinite(law).all():
+            continue
+        law = _sweep(transposed, b, discount, np.maximum(law, 0.0), 1)
+        if closed and law.sum() > 0:
+            law *= mass / law.sum()
+        error = float(np.abs(b + discount * (transposed @ law) - law).sum()) / (1.0 - discount)
+        if error <= certain * mass:
+            return law
+    raise SolverFailed(f"an occupancy is known only to {error:.1g} in total; choose a smaller discount")
+
+
+def _sweep(transposed: Any, b: Floats, discount: float, law: Floats, times: int) -> Floats:
+    """ν = b + γΠᵀν so many times."""
+    for _ in range(times):
+        law = b + discount * (transposed @ law)
+    return law

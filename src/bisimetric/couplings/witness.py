@@ -1,0 +1,110 @@
+"""Witnesses: couplings and potentials as a solver proposes them and the checker reads them.
+
+A `Witness` hands out, for any range of state pairs, the joint laws of the successors and one potential per pair. The
+witness of transport trees is in `operators.trees`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric.kernels.layout import Cells
+from bisimetric.models.rows import offsets
+from bisimetric.operators.bellman import Bellman
+
+
+class Witness(Protocol):
+    """Proposes a coupling and a potential for every pair."""
+
+    @property
+    def cells_per_pair(self) -> int:
+        """The most cells a pair can have, for choosing the length of a range."""
+        ...
+
+    def cells(self, first: int, last: int) -> Cells:
+        """Couplings and potentials of the pairs first..last, flat unless the operator lists pairs."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndependentWitness:
+    """The independent coupling P[x] ⊗ Q[y] and zero potentials: valid for any problem, optimal for few."""
+
+    bellman: Bellman
+
+    @property
+    def cells_per_pair(self) -> int:
+        return self.bellman.longest[0] * self.bellman.longest[1]
+
+    def cells(self, first: int, last: int) -> Cells:
+        cells = pair_cells(self.bellman, first, last)
+        source, target, m = self.bellman.source, self.bellman.target, self.bellman.shape[1]
+        count = np.diff(cells.indptr)
+        x, y = np.divmod(np.arange(first, last), m)
+        sizes_y = self.bellman.sizes[1][y]
+        inside = np.arange(cells.indptr[-1]) - np.repeat(cells.indptr[:-1], count)
+        left, right = np.divmod(inside, np.repeat(sizes_y, count))
+        pair = np.repeat(np.arange(last - first), count)
+        weight = source.data[source.indptr[x][pair] + left] * target.data[target.indptr[y][pair] + right]
+        return cells._replace(
+            left=left.astype(np.int32), right=right.astype(np.int32), weight=weight, potential=np.zeros(cells.start[-1])
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredWitness:
+    """Couplings and potentials held in arrays, as read from a file."""
+
+    all_cells: Cells
+
+    @property
+    def cells_per_pair(self) -> int:
+        return _longest(self.all_cells.indptr)
+
+    def cells(self, first: int, last: int) -> Cells:
+        stored = self.all_cells
+        if first == 0 and last == len(stored.indptr) - 1:
+            return stored
+        a, b = stored.indptr[first], stored.indptr[last]
+        c, d = stored.start[first], stored.start[last]
+        return Cells(
+            stored.indptr[first : last + 1] - a,
+            stored.left[a:b],
+            stored.right[a:b],
+            stored.weight[a:b],
+            stored.start[first : last + 1] - c,
+            stored.potential[c:d],
+        )
+
+
+def successors(cells: Cells, P: Any, Q: Any, first: int = 0) -> npt.NDArray[np.int64]:
+    """The flat pair of states that each cell leads to; the cells are those of the flat pairs from `first` on."""
+    m = len(Q.indptr) - 1
+    x, y = np.divmod(first + np.repeat(np.arange(len(cells.indptr) - 1), np.diff(cells.indptr)), m)
+    to: npt.NDArray[np.int64] = P.indices[P.indptr[x] + cells.left].astype(np.int64)
+    to *= m
+    to += Q.indices[Q.indptr[y] + cells.right]
+    return to
+
+
+def pair_cells(bellman: Bellman, first: int, last: int) -> Cells:
+    """Room for all S_x·S_y cells of the pairs first..last, none at a stop."""
+    x, y = np.divmod(np.arange(first, last), bellman.shape[1])
+    sizes_y = bellman.sizes[1][y]
+    count = bellman.sizes[0][x] * sizes_y
+    if bellman.stop.size:
+        count[bellman.stop[x, y]] = 0
+    indptr = offsets(count)
+    start = offsets(sizes_y)
+    total = int(indptr[-1])
+    return Cells(
+        indptr, np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total), start, np.empty(int(start[-1]))
+    )
+
+
+def _longest(indptr: npt.NDArray[np.int64]) -> int:
+    return int(np.diff(indptr).max())

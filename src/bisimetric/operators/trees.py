@@ -1,0 +1,263 @@
+"""Which pairs of states are solved, and the transport tree of each.
+
+Usually all pairs are. Where the game stops, V = c is known. For one chain against itself with a symmetric cost that is
+zero on the diagonal, V(x, x) = 0 and V(x, y) = V(y, x): one pair of each two is enough. Of {x, y} the one is taken
+whose second state follows the first within half a turn on the circle of all states, so that every source row has the
+same number of pairs, and threads the same work.
+
+Pairs are numbered, vectors have one entry for each, and the tree of each has its place in the arrays of
+`kernels.layout.Trees`. `TreeWitness` reads couplings and potentials from those trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric import kernels
+from bisimetric._support import memory
+from bisimetric._support.blocks import for_even_split
+from bisimetric.errors import InvalidProblem
+from bisimetric.kernels.layout import Cells, Pairs, Rows, Trees
+from bisimetric.models.rows import Floats, offsets
+from bisimetric.problems.discounted import Problem
+
+if TYPE_CHECKING:
+    from bisimetric.operators.bellman import Bellman
+
+MOST_PAIRS = 2**31  # of states: their flat numbers have 32 bits
+PAIR_VECTORS = 10  # arrays of doubles, one entry per pair that is solved, that an exact solve holds at its peak
+STATE_VECTORS = 3  # the same, over all pairs of states
+
+Mask = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairList:
+    """The pairs that are solved, by number: source row by source row."""
+
+    shape: tuple[int, int]  # (n, m), states of the source and of the target
+    listed: Pairs  # as kernels take them
+    symmetric: bool = False  # V(x, y) = V(y, x), of which one is listed, and V(x, x) = 0
+
+    @classmethod
+    def of_all(cls, n: int, m: int) -> PairList:
+        """Every pair, by flat number."""
+        nothing = np.empty(0, np.int32)
+        return cls((n, m), Pairs(np.arange(n + 1, dtype=np.int64) * m, nothing, nothing, nothing))
+
+    @classmethod
+    def outside(cls, stop: Mask, source: Rows, target: Rows, *, symmetric: bool) -> PairList:
+        """The pairs that do not stop; one of each two if V is symmetric."""
+        n, m = stop.shape
+        mask = ~stop
+        if symmetric:
+            ahead = (np.arange(m, dtype=np.int32) - np.arange(n, dtype=np.int32)[:, None]) % np.int32(n)
+            mask &= (2 * ahead < n) | ((2 * ahead == n) & (np.arange(n) < n // 2)[:, None])
+        x, y = np.nonzero(mask)
+        row = offsets(mask.sum(axis=1))
+        sizes = np.diff(source.indptr)[x] + np.diff(target.indptr)[y] - 1
+        before = np.cumsum(sizes) - sizes
+        begin = before - np.repeat(np.append(before, 0)[np.minimum(row[:-1], len(before))], np.diff(row))
+        number = np.empty(0, np.int32)
+        if not symmetric or len(x) < n * (n - 1) // 2:
+            count = np.arange(len(x), dtype=np.int32)
+            number = np.full(n * m, -1, np.int32)
+            number[x * m + y] = count
+            if symmetric:
+                number[y * m + x] = count
+        return cls((n, m), Pairs(row, y.astype(np.int32), begin.astype(np.int32), number), symmetric)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all pairs are solved, in flat order."""
+        return not self.listed.column.size
+
+    @property
+    def size(self) -> int:
+        """How many pairs are solved."""
+        return int(self.listed.row[-1])
+
+    def states(self, first: int, last: int) -> tuple[Ints, Ints]:
+        """The source and the target states of the pairs number first..last."""
+        pairs, m = self.listed, self.shape[1]
+        if self.is_complete:
+            flat = np.arange(first, last)
+            x = flat // m  # faster than np.divmod
+            return x, flat - m * x
+        rows = np.searchsorted(pairs.row, [first, last - 1], "right") - 1
+        inside = np.clip(pairs.row[rows[0] : rows[1] + 2], first, last)
+        return np.repeat(np.arange(rows[0], rows[1] + 1), np.diff(inside)), pairs.column[first:last].astype(np.int64)
+
+    def numbers(self, x: Ints, y: Ints) -> Ints:
+        """The numbers of pairs of states, or of their mirror images; -1 where V is known."""
+        if self.is_complete:
+            return x * self.shape[1] + y
+        found = np.empty(len(x), np.int64)
+        kernels.listing.numbers(x, y, self.listed, self.shape[1], found)
+        return found
+
+    def spread(self, vector: Floats, matrix: Floats) -> Floats:
+        """The matrix [n, m], overwritten with one entry per listed pair; its other entries stay."""
+        for_even_split(
+            lambda i, j: kernels.listing.spread(i, j, self.listed, vector, matrix), len(matrix), cost=matrix.size
+        )
+        return matrix
+
+    def gather(self, matrix: Floats) -> Floats:
+        """The entries of the listed pairs."""
+        if self.is_complete:
+            return matrix.ravel()
+        vector = np.empty(self.size)
+        for_even_split(
+            lambda i, j: kernels.listing.gather(i, j, self.listed, matrix, vector), len(matrix), cost=matrix.size
+        )
+        return vector
+
+
+def is_symmetric(problem: Problem) -> bool:
+    """Whether V(x, y) = V(y, x) and V(x, x) = 0 for sure."""
+    source, target, cost = problem.source.transitions, problem.target.transitions, problem.cost
+    if problem.source.merged.any() or problem.target.merged.any():
+        return False
+    if len(cost) < 2 or source.shape != target.shape or source.nnz != target.nnz:
+        return False
+    if source is not target and not (
+        np.array_equal(source.indptr, target.indptr)
+        and np.array_equal(source.indices, target.indices)
+        and np.array_equal(source.data, target.data)
+    ):
+        return False
+    if cost.diagonal().any() or not np.array_equal(cost, cost.T):
+        return False
+    stop = problem.stop
+    return stop is None or bool(np.array_equal(stop, stop.T) and not stop.diagonal().any())
+
+
+def new_trees(bellman: Bellman) -> Trees:
+    """Room for one transport tree per pair; estimated before it is allocated."""
+    n, m = bellman.shape
+    offset, shift = _layout(bellman)
+    memory.require(
+        _bytes(bellman, offset, shift),
+        f"solving {n} x {m} state pairs",
+        "merge bisimilar states, or compare parts of the chains",
+    )
+    if n * m >= MOST_PAIRS:
+        raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
+    cells, kind = int(offset[-1]), np.dtype(f"u{shift // 4}")
+    return Trees(
+        offset[:-1].copy(),
+        np.empty(cells, kind),
+        shift,
+        np.zeros(bellman.pairs.size, kind),
+        np.empty(cells, np.int32),
+        np.empty(cells),
+    )
+
+
+def tree_cells(bellman: Bellman) -> int:
+    """How many cells the trees of all pairs have."""
+    return int(_layout(bellman)[0][-1])
+
+
+def tree_bytes(bellman: Bellman) -> int:
+    """Memory for the trees of all pairs, and for the vectors that an exact solve needs beside them."""
+    return _bytes(bellman, *_layout(bellman))
+
+
+def tree_begins(bellman: Bellman, trees: Trees) -> Ints:
+    """[pairs], where the tree of every pair that is solved begins."""
+    x, y = bellman.pairs.states(0, bellman.pairs.size)
+    if bellman.pairs.is_complete:
+        return trees.offset[x] + y * (bellman.sizes[0][x] - 1) + bellman.target.indptr[y]
+    return trees.offset[x] + bellman.pairs.listed.begin
+
+
+def without_flows(trees: Trees) -> Trees:
+    """Trees without the evaluation's copy of their flows, which a solution does not need."""
+    return trees._replace(target=np.empty(0, np.int32), weight=np.empty(0))
+
+
+def _layout(bellman: Bellman) -> tuple[Ints, int]:
+    """Where the trees of every source row begin, and the bits of a node number; a code is two of those."""
+    sizes, pairs = bellman.sizes, bellman.pairs.listed
+    if bellman.pairs.is_complete:
+        per_row = bellman.shape[1] * (sizes[0] - 1) + bellman.target.indptr[-1]
+    else:
+        from_targets = offsets(sizes[1][pairs.column])
+        per_row = np.diff(pairs.row) * (sizes[0] - 1) + np.diff(from_targets[pairs.row])
+    node_bits = (sum(bellman.longest) - 1).bit_length()
+    shift = next(bits for bits in (8, 16, 32) if node_bits <= bits)
+    return offsets(per_row), shift
+
+
+def _bytes(bellman: Bellman, offset: Ints, shift: int) -> int:
+    """Memory for trees of this layout and for what an exact solve needs beside them."""
+    n, m = bellman.shape
+    size = bellman.pairs.size
+    trees = int(offset[-1]) * (shift // 4 + 12) + 2 * size
+    lists = sum(array.nbytes for array in bellman.pairs.listed)
+    return trees + lists + 8 * PAIR_VECTORS * size + 8 * STATE_VECTORS * n * m
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeWitness:
+    """Couplings as flows on transport trees, potentials as their duals for `value`.
+
+    In the order of the pairs that are solved, or `everywhere`: for all pairs of states in flat order, mirrored or with
+    equal states kept together where that is how their distance is known.
+    """
+
+    bellman: Bellman
+    value: Floats
+    trees: Trees
+    everywhere: bool = False
+
+    @property
+    def cells_per_pair(self) -> int:
+        """The most cells a pair can have."""
+        return sum(self.bellman.longest)
+
+    def cells(self, first: int, last: int) -> Cells:
+        """Couplings and potentials of the pairs first..last; of flat pairs if `everywhere`."""
+        pairs = self.bellman.pairs
+        if pairs.is_complete or not self.everywhere:
+            x, y = pairs.states(first, last)
+            number = np.arange(first, last)
+            if pairs.is_complete and self.bellman.stop.size:
+                number[self.bellman.stop[x, y]] = -1
+            return self._read(x, y, number, np.zeros(last - first, np.bool_))
+        x, y = np.divmod(np.arange(first, last), pairs.shape[1])
+        number = pairs.numbers(x, y)
+        at = np.searchsorted(pairs.listed.row, number, "right") - 1
+        mirrored = (number >= 0) & (at != x)
+        return self._read(np.where(mirrored, y, x), np.where(mirrored, x, y), number, mirrored)
+
+    def at_rest(self) -> TreeWitness:
+        """The same for all pairs of states, with only the memory that an answer needs."""
+        return TreeWitness(self.bellman, self.value, without_flows(self.trees), everywhere=True)
+
+    def _read(self, x: Ints, y: Ints, number: Ints, mirrored: Mask) -> Cells:
+        """The trees of those pairs, by their numbers (-1 for no tree), with the two sides exchanged where mirrored."""
+        bellman, trees = self.bellman, self.trees
+        sizes_x, sizes_y = bellman.sizes
+        symmetric = bellman.pairs.symmetric
+        count: npt.NDArray[Any] = trees.used[number].astype(np.int64)
+        if bellman.stop.size:  # only then are there pairs without a tree
+            none = number < 0
+            count[none] = sizes_x[x[none]] * (symmetric & (x[none] == y[none]))
+        indptr = offsets(count)
+        sizes = np.where(mirrored, sizes_x[x], sizes_y[y]) if symmetric else sizes_y[y]
+        start = offsets(sizes)
+        total = int(indptr[-1])
+        left, right, weight = np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total)
+        cells = Cells(indptr, left, right, weight, start, np.empty(int(start[-1])))
+        kernels.transport.sweep.read_trees(
+            x, y, number, mirrored, self.value, bellman.source, bellman.target, bellman.pairs.listed, trees, cells
+        )
+        return cells

@@ -1,0 +1,78 @@
+"""The question about two chains: distances between their states, or between classes of them where that is less work."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bisimetric.certificates import check
+from bisimetric.certificates.certify import checked_guess, scaled_guess
+from bisimetric.certificates.interval import Bounds, Certificate
+from bisimetric.couplings.witness import IndependentWitness
+from bisimetric.models.rows import Floats
+from bisimetric.operators.bellman import Bellman
+from bisimetric.problems.discounted import Problem
+from bisimetric.solvers.base import Iterate
+from bisimetric.solvers.policy_iteration import PolicyIteration
+from bisimetric.solving.lumping import Lumping, worthwhile
+from bisimetric.solving.question import Course, Question
+from bisimetric.solving.solution import Solution
+
+FEWEST_PAIRS = 2_000  # of states: smaller problems are solved before their classes are found
+
+
+class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
+    """The distances between the states of two chains."""
+
+    default_solver: ClassVar[PolicyIteration] = PolicyIteration()
+    _lumping: Lumping | None = None  # the problem on classes, where that is solved instead
+
+    def prepare(self, tol: float) -> None:
+        """Find classes of bisimilar states, if they at least halve the work."""
+        if self.quotient and self.solver.on_classes and self.problem.cost.size >= FEWEST_PAIRS:
+            self._lumping = worthwhile(self.problem, tol)
+
+    @cached_property
+    def operator(self) -> Bellman:
+        return Bellman.on_open_pairs(self._solved) if self.solver.open_pairs else Bellman.of(self._solved)
+
+    @property
+    def _solved(self) -> Problem:
+        """The problem itself, or on classes."""
+        return self.problem if self._lumping is None else self._lumping.small
+
+    def guess(self, initial: object) -> Floats | None:
+        if initial is None:
+            return None
+        if isinstance(initial, Solution):
+            unsolved, initial = initial.problem.unsolved, initial.value
+            if unsolved is not None and initial.shape == self.problem.shape:
+                initial = np.where(unsolved, self.problem.cost, initial)
+        return checked_guess(self.problem, initial, "initial")
+
+    def start(self, guess: Floats | None) -> Floats | None:
+        if guess is None:
+            return None
+        return scaled_guess(self.operator, guess if self._lumping is None else self._lumping.reduced(guess))
+
+    def immediate(self) -> Certificate | None:
+        return check.immediate(self.problem) if check.is_immediate(self.problem) else None
+
+    def a_priori(self) -> Certificate:
+        return check.a_priori(self._solved, self.operator)
+
+    def check(self, iterate: Iterate[Any]) -> Bounds:
+        return check.check(self._solved, self.operator, iterate.value, iterate.witness)
+
+    def answer(self, course: Course, certificate: Certificate, iterate: Iterate[Any] | None) -> Solution:
+        problem = self._solved
+        if iterate is None:
+            bellman = Bellman.of(problem)
+            scale = 1.0 if check.is_immediate(problem) else bellman.scale
+            proof = IndependentWitness(bellman), problem.cost * scale, scale
+        else:
+            proof = iterate.witness, iterate.value, self.operator.scale
+        solution = Solution(problem, course.solver, course.status, course.history, certificate, *proof, tol=course.tol)
+        return solution if self._lumping is None else self._lumping.lifted(solution)

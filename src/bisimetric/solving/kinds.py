@@ -1,0 +1,14 @@
+"""The kinds of question, by the type of their problem. Adding one is a file in this folder and a line below."""
+
+from typing import Any
+
+from bisimetric.problems.discounted import Problem
+from bisimetric.problems.game import Game
+from bisimetric.solving.chains import ChainQuestion
+from bisimetric.solving.games import GameQuestion
+from bisimetric.solving.question import Question
+
+KINDS: dict[type, type[Question[Any, Any, Any, Any]]] = {
+    Problem: ChainQuestion,
+    Game: GameQuestion,
+}

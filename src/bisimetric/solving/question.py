@@ -1,0 +1,71 @@
+"""The one place that says what a kind of question provides: an operator, certificates, an answer.
+
+The loop knows nothing else. There are two kinds so far, two chains (`solving.chains`) and two decision processes
+(`solving.games`); `solving.kinds` lists them. A new kind is a problem in `problems/`, a file here, and a line there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Generic, NamedTuple, TypeVar
+
+from bisimetric.certificates.interval import Bounds, Certificate
+from bisimetric.models.rows import Floats
+from bisimetric.solvers.base import AnySolver, IterateT, OperatorT, Solver
+from bisimetric.solving.solution import Answer, Status, Step
+
+ProblemT = TypeVar("ProblemT")
+AnswerT = TypeVar("AnswerT", bound=Answer)
+
+
+class Course(NamedTuple):
+    """How a solve went."""
+
+    solver: str
+    status: Status
+    history: tuple[Step, ...]
+    tol: float | None  # relative gap that was aimed for; None for a solver that runs its rounds
+
+
+@dataclass(eq=False)
+class Question(ABC, Generic[ProblemT, OperatorT, IterateT, AnswerT]):
+    """A problem as the loop sees it, for one solver."""
+
+    default_solver: ClassVar[AnySolver]
+
+    problem: ProblemT
+    solver: Solver[OperatorT, IterateT]
+    quotient: bool  # classes of bisimilar states may be solved instead of states
+
+    def prepare(self, tol: float) -> None:
+        """Do what takes time before the first iterate, if anything; an interrupt may come here."""
+
+    @property
+    @abstractmethod
+    def operator(self) -> OperatorT:
+        """What the solver works with."""
+
+    @abstractmethod
+    def guess(self, initial: object) -> Floats | None:
+        """A user's guess of the distances, checked, in the units of the cost; None where there is none."""
+
+    @abstractmethod
+    def start(self, guess: Floats | None) -> Floats | None:
+        """The guess in the operator's scale; asked for after `prepare`."""
+
+    @abstractmethod
+    def immediate(self) -> Certificate | None:
+        """The distances, where no solver is needed: no future, or nothing to pay."""
+
+    @abstractmethod
+    def a_priori(self) -> Certificate:
+        """What holds before any solver has begun."""
+
+    @abstractmethod
+    def check(self, iterate: IterateT) -> Bounds:
+        """The checker's word on an iterate."""
+
+    @abstractmethod
+    def answer(self, course: Course, certificate: Certificate, iterate: IterateT | None) -> AnswerT:
+        """The answer; no iterate if nothing had to be solved, or an interrupt came before the first."""

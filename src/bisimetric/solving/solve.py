@@ -1,0 +1,306 @@
+"""From a problem and a solver to a certified solution: the one door, and the only loop behind it.
+
+The loop owns the clock, the stopping rule, the callback and the interrupt. A solver proposes iterates with its own idea
+of the gap. When that is within the tolerance the checker is asked, and only its word counts: a failed check means going
+on. Approximate solvers have no idea of their gap; the checker looks at some of their rounds, and they end when all are
+run. The loop ends with a status, and raises only when an explicit tolerance was missed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Generic, NamedTuple, overload
+
+import numpy.typing as npt
+
+from bisimetric._support.options import as_float, is_positive, shown, whole
+from bisimetric._support.threads import OutOfTime, deadline
+from bisimetric.certificates.interval import Bounds
+from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.problems.discounted import Problem
+from bisimetric.problems.game import Game
+from bisimetric.solvers import by_name
+from bisimetric.solvers.base import NOISE, NOTHING, PROGRESS, AnySolver, IterateT, OperatorT
+from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.kinds import KINDS
+from bisimetric.solving.question import AnswerT, Course, ProblemT, Question
+from bisimetric.solving.solution import Answer, Solution, Status, Step
+
+SOLVERS_NOISE = 128 * UNIT_ROUNDOFF  # as NOISE: what a solver's own tolerances leave, and the checker does not have
+REMEDIES = {  # for a missed tolerance
+    Status.STEP_LIMIT: "raise max_steps",
+    Status.TIME_LIMIT: "raise time_limit",
+    Status.STALLED: "raise tol",
+    Status.COMPLETED: "raise tol, give the solver more rounds, or use PolicyIteration()",
+}
+
+
+@overload
+def solve(
+    problem: Problem,
+    solver: AnySolver | str | None = None,
+    *,
+    tol: float | None = None,
+    max_steps: int | None = None,
+    time_limit: float | None = None,
+    initial: npt.ArrayLike | Solution | None = None,
+    throw: bool = True,
+    on_step: Callable[[Step], None] | None = None,
+    quotient: bool = True,
+) -> Solution: ...
+
+
+@overload
+def solve(
+    problem: Game,
+    solver: AnySolver | str | None = None,
+    *,
+    tol: float | None = None,
+    max_steps: int | None = None,
+    time_limit: float | None = None,
+    initial: None = None,
+    throw: bool = True,
+    on_step: Callable[[Step], None] | None = None,
+    quotient: bool = True,
+) -> MDPSolution: ...
+
+
+def solve(
+    problem: Problem | Game,
+    solver: AnySolver | str | None = None,
+    *,
+    tol: float | None = None,
+    max_steps: int | None = None,
+    time_limit: float | None = None,
+    initial: npt.ArrayLike | Solution | None = None,
+    throw: bool = True,
+    on_step: Callable[[Step], None] | None = None,
+    quotient: bool = True,
+) -> Answer:
+    """Solve a problem to a certified relative gap of `tol`.
+
+    Parameters
+    ----------
+    problem : Problem
+        Two chains, a cost and a discount.
+    solver : Solver or str, optional
+        A solver with its options, or the name of one (`bisimetric solvers` lists them); the exact `PolicyIteration()`
+        by default.
+    tol : float, optional
+        Relative gap to reach: max(upper - lower) / max(upper). By default the solver's own, 1e-9 for exact solvers;
+        approximate ones run their rounds. An explicit tolerance that is missed raises.
+    max_steps : int, optional
+        Steps after which to give up; by default the solver's own limit.
+    time_limit : float, optional
+        Seconds after which to give up, as soon as the work in hand can be certified.
+    initial : array [n, m] or Solution, optional
+        A guess of the distances, or the solution of a similar problem. It saves time, and changes nothing where
+        `solver.uses_initial` is False, which is `LinearProgram` only.
+    throw : bool, default True
+        Raise when an explicit tolerance is missed and on Ctrl-C. With False the solution is returned, and its status
+        says how the solve ended.
+    on_step : callable, optional
+        Called with a `Step` after every step.
+    quotient : bool, default True
+        Solve classes of bisimilar states instead of states where that at least halves the work.
+
+    Returns
+    -------
+    Solution
+        Distances between all states with certified bounds, and the coupling that explains them.
+
+    Raises
+    ------
+    ToleranceNotReached
+        An explicit `tol` was missed; `error.solution` holds what was reached.
+    SolveInterrupted
+        Ctrl-C; `error.solution` holds the certified solution so far.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> flip = bm.MarkovChain([[0.5, 0.5], [0.5, 0.5]], reward=[0, 1], start=0)
+    >>> stay = bm.MarkovChain([[0.9, 0.1], [0.1, 0.9]], reward=[0, 1], start=0)
+    >>> solution = bm.solve(bm.Problem(flip, stay, discount=0.9))
+    >>> round(solution.distance, 6)
+    3.6
+    """
+    kind = next((KINDS[base] for base in type(problem).__mro__ if base in KINDS), None)
+    if kind is None:
+        raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem; distance(...) makes one")
+    chosen = kind.default_solver if solver is None else by_name(solver)
+    if chosen.operates_on is not kind.default_solver.operates_on:
+        raise InvalidOption(f"{chosen.name} does not solve a {type(problem).__name__}; leave solver=None")
+    options = _checked_options(
+        chosen, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step
+    )
+    question = kind(problem, chosen, quotient=quotient)
+    answer: Answer = _run(question, options, question.guess(initial))
+    return answer
+
+
+class _Options(NamedTuple):
+    """How far a solve goes and what it tells on the way."""
+
+    tol: float
+    is_promised: bool  # the tolerance is the caller's: missing it raises
+    max_steps: int
+    seconds: float  # time limit; inf for none
+    throw: bool
+    on_step: Callable[[Step], None] | None
+
+
+def _checked_options(
+    solver: AnySolver,
+    *,
+    tol: object,
+    max_steps: object,
+    time_limit: object,
+    throw: bool,
+    on_step: Callable[[Step], None] | None,
+) -> _Options:
+    """What users give, None standing for the solver's own defaults and for no time limit."""
+    goal = checked_tol(tol, solver)
+    steps = solver.default_max_steps if max_steps is None else whole(max_steps, "max_steps", at_least=1)
+    seconds = math.inf
+    if time_limit is not None:
+        if not is_positive(time_limit):
+            raise InvalidOption(f"time_limit is {shown(time_limit)}, expected a positive number of seconds")
+        seconds = as_float(time_limit)
+    return _Options(goal, tol is not None, steps, seconds, throw, on_step)
+
+
+def checked_tol(tol: object, solver: AnySolver) -> float:
+    """The relative gap to reach: the solver's own unless one is given."""
+    if tol is None:
+        return solver.default_tol
+    if not is_positive(tol):
+        raise InvalidOption(f"tol is {shown(tol)}, expected a positive number such as 1e-6: it bounds the relative gap")
+    return as_float(tol)
+
+
+def _run(
+    question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options, guess: Floats | None = None
+) -> AnswerT:
+    """The answer to a question; raises when a promise was missed or the solve was interrupted."""
+    known = question.immediate()
+    if known is not None:
+        course = Course(question.solver.name, Status.SOLVED, (), options.tol or None)
+        return question.answer(course, known, None)
+    under_way = _Solve(question, options)
+    try:
+        with nullcontext() if options.seconds == math.inf else deadline(options.seconds):
+            status = under_way.to_the_end(guess)
+        solution = under_way.solution(status)
+    except OutOfTime:
+        status = Status.TIME_LIMIT
+        solution = under_way.solution(status)
+    except KeyboardInterrupt:
+        if options.throw:
+            raise SolveInterrupted(
+                "interrupted; the certified solution so far is on this exception: error.solution",
+                lambda: under_way.solution(Status.INTERRUPTED),
+            ) from None
+        status = Status.INTERRUPTED
+        solution = under_way.solution(status)
+    if options.throw and options.is_promised and status in REMEDIES:
+        raise ToleranceNotReached(
+            f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps, asked for {options.tol:g}: "
+            f"{status.value}; {REMEDIES[status]}, or take error.solution",
+            solution,
+        )
+    return solution
+
+
+class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
+    """One solve under way: the current iterate is always one that the checker can certify."""
+
+    def __init__(self, question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options) -> None:
+        self._question = question
+        self._options = options
+        self._began = time.perf_counter()
+        self._history: list[Step] = []
+        self._iterate: IterateT | None = None  # before the first sweep is over
+        self._bounds: Bounds | None = None  # of the current iterate, if it has been checked
+
+    def to_the_end(self, guess: Floats | None) -> Status:
+        """Step until solved, stalled or out of steps."""
+        self._question.prepare(self._options.tol)
+        solver, operator = self._question.solver, self._question.operator
+        iterate = self._accept(solver.init(operator, self._question.start(guess), self._options.tol))
+        best, idle = math.inf, 0
+        patience = solver.patience(operator)
+        while True:
+            if self._is_solved(iterate):
+                return Status.SOLVED
+            if iterate.finished:
+                return Status.COMPLETED
+            progress = iterate.gap < PROGRESS * best and not self._is_rounding(iterate, NOTHING)
+            best, idle = (iterate.gap, 0) if progress else (best, idle + 1)
+            if idle >= patience and patience and self._is_rounding(iterate, NOISE):
+                return Status.STALLED
+            if len(self._history) >= self._options.max_steps:
+                return Status.STEP_LIMIT
+            if time.perf_counter() - self._began > self._options.seconds:
+                return Status.TIME_LIMIT
+            self._bounds = None  # a step changes trees in place, and may be interrupted
+            after = solver.step(operator, iterate)
+            if after is iterate:  # the solver has nothing more to do: rounding is all that is left
+                return Status.STALLED
+            iterate = self._accept(after)
+
+    def solution(self, status: Status) -> AnswerT:
+        """The certified solution at the current iterate."""
+        question, iterate = self._question, self._iterate
+        if iterate is None:
+            certificate = question.a_priori()
+        else:
+            if self._bounds is None:
+                iterate = self._iterate = question.solver.measured(question.operator, iterate)
+                self._bounds = question.check(iterate)
+            # An interrupted sweep has changed the trees: they still couple, but the iterate's estimate is void.
+            whole_steps = status not in (Status.INTERRUPTED, Status.TIME_LIMIT)
+            estimate = iterate.estimate() if whole_steps else None
+            iterate = self._iterate = iterate.at_rest()
+            certificate = self._bounds.around(estimate, question.operator.scale)
+        course = Course(question.solver.name, status, tuple(self._history), self._options.tol or None)
+        return question.answer(course, certificate, iterate)
+
+    def _accept(self, iterate: IterateT) -> IterateT:
+        self._iterate, self._bounds = iterate, None
+        diagnostics: tuple[float | None, ...] = ()
+        if iterate.due:
+            iterate = self._look(iterate)
+            diagnostics = iterate.diagnostics()
+        seconds = time.perf_counter() - self._began
+        step = Step(len(self._history) + 1, iterate.gap / self._question.operator.scale, seconds, *diagnostics)
+        self._history.append(step)
+        if self._options.on_step is not None:
+            self._options.on_step(step)
+        return iterate
+
+    def _look(self, iterate: IterateT) -> IterateT:
+        """The iterate of an approximate solver with the gap that the checker finds."""
+        question = self._question
+        iterate = question.solver.measured(question.operator, iterate)
+        bounds = question.check(iterate)
+        iterate = replace(iterate, gap=bounds.gap * question.operator.scale)
+        self._iterate, self._bounds = iterate, bounds
+        return iterate
+
+    def _is_rounding(self, iterate: IterateT, noise: float) -> bool:
+        """Whether the gap is no larger than a residual of this span, relative to the largest value, makes it."""
+        return iterate.gap <= self._question.operator.gap_of(noise * iterate.largest)
+
+    def _is_solved(self, iterate: IterateT) -> bool:
+        """Whether the checker finds the gap within the tolerance; asked when the solver believes it or sees noise."""
+        tol = self._options.tol
+        likely = iterate.gap <= tol * iterate.largest or self._is_rounding(iterate, SOLVERS_NOISE)
+        if self._bounds is None and likely:
+            self._bounds = self._question.check(iterate)
+        return self._bounds is not None and self._bounds.relative_gap <= tol
