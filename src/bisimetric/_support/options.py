@@ -7,9 +7,10 @@ value.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
 from difflib import get_close_matches
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 
@@ -48,12 +49,22 @@ def function_or_none(value: object, what: str) -> None:
 def whole(value: object, what: str, *, at_least: int, at_most: int | None = None) -> int:
     """`value` as an int within its limits."""
     limits = f"≥ {at_least}" if at_most is None else f"from {at_least} to {shown(at_most)}"
-    if isinstance(value, bool) or not isinstance(value, Integral):
+    number = as_index(value)
+    if number is None:
         raise InvalidOption(f"{what} is {shown(value)}, expected a whole number {limits}")
-    number = int(value)
     if number < at_least or (at_most is not None and number > at_most):
         raise InvalidOption(f"{what} is {shown(number)}, expected a whole number {limits}")
     return number
+
+
+def as_index(value: object) -> int | None:
+    """Anything integral as an int, numpy's numbers included; None for flags and everything else."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 def fraction(value: object, what: str) -> float:

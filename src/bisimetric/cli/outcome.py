@@ -16,7 +16,7 @@ from bisimetric.cli.messages import Digits, Verdict, digits
 from bisimetric.cli.output import Expense, Row, facts_table, pairs_table
 from bisimetric.models.chain import MarkovChain
 from bisimetric.solving.solution import Solution, Status, Step
-from bisimetric.views.explanation import Explanation
+from bisimetric.views.explanation import Explanation, Part
 
 TOP = 8  # pairs listed
 
@@ -136,7 +136,7 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "steps": len(solution.history),
         "history": [_step_document(step) for step in solution.history],
         **outcome.expense.document(),
-        "explain": None if explanation is None else [asdict(part) for part in explanation.parts],
+        "explain": None if explanation is None else [_part(part) for part in explanation.parts],
         "explain_rest": None if explanation is None else explanation.rest,
         "summary": None if outcome.summary is None else asdict(outcome.summary),
         "limit": None if outcome.verdict is None else {"fail_above": outcome.limit, "verdict": outcome.verdict.value},
@@ -227,3 +227,8 @@ def _parts_table(explanation: Explanation) -> Table:
     for row in explanation.rows():
         table.add_row(*row)
     return table
+
+
+def _part(part: Part) -> dict[str, Any]:
+    """The fields of a part; chains have no actions."""
+    return {key: value for key, value in asdict(part).items() if value is not None}

@@ -26,9 +26,7 @@ from bisimetric.kernels.layout import Rows, Scalings, Shared, Weights
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import SERIAL_BELOW, Bellman
 
-ONE_CALL = (
-    2**22
-)  # cells of all pairs up to which one call does a pass; larger ones go in blocks, for Ctrl-C and threads
+ONE_CALL = 2**22  # cells of all pairs up to which a pass is one call; beyond, it goes in blocks on several threads
 FULL_PAIRS = 64  # pairs from which numpy's passes pay if all supports are full
 # A matrix product a source row, over all target states, pays from PRODUCT_PAIRS pairs and where the target's share of
 # nonzeros is at least PRODUCT_SHARE · (1 + PRODUCT_SETUP / mean S_x).

@@ -1,15 +1,19 @@
-"""How kernels are compiled and where the result is kept.
+"""How kernels are compiled, and where compiled code is kept.
 
-numba's own cache looks only at the file of the function that is called, so it keeps stale code when another
-kernel file changes; its index can mix up two signatures that two processes write at once; and a damaged file, or
-a full disk, stops the program. Here the folder is named after a hash of all kernel sources and of the versions and
-flags that change the code, every signature has a file of its own with a checksum, and nothing about these files
-can fail a call: what can't be read is compiled again, what can't be written is not kept. The first compilation in
-a process is announced in one line on stderr.
+numba's own cache looks only at the file of the function that is called, so it keeps stale code when another kernel file
+changes; its index can mix up two signatures that two processes write at once; and a damaged file, or a full disk, stops
+the program. Here the folder is named after a hash of all kernel sources and of the versions and flags that change the
+code, and every signature has a file of its own with a checksum. Nothing about these files can fail a call: a file that
+can't be read is compiled again, one that can't be written is not kept. One line on stderr announces the first
+compilation in a process.
 
-numba does not recover from Ctrl-C in the middle of its import or of a compilation. Both therefore run in a thread
-of their own, where Ctrl-C does not reach them: the caller stops at once, the thread ends its piece of work. A fork
-waits for it, since the child would inherit the lock without the thread that frees it.
+The cache uses private names of numba: `NullCache` and `dumps`, `CompileResult._reduce` and `_rebuild`, the attribute
+`_cache` of a dispatcher. Where one is missing or does something else, kernels are compiled in every process, and
+everything else works. pyproject.toml bounds the version of numba; tests/kernels/test_cache.py tests the cache itself.
+
+numba does not recover from Ctrl-C in the middle of its import or of a compilation. So both run in a thread of their
+own, which Ctrl-C does not reach: the caller stops at once, and the thread finishes its work. A fork waits for it, since
+the child would inherit the lock without the thread that frees it.
 """
 
 from __future__ import annotations
@@ -39,8 +43,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=BUSY.acquire, after_in_parent=BUSY.release, after_in_child=BUSY.release)
 
 
-def _undisturbed(call: Callable[..., Result]) -> Callable[..., Result]:
-    """The same call, one at a time and out of the reach of Ctrl-C, which interrupts the main thread only."""
+def _protected(call: Callable[..., Result]) -> Callable[..., Result]:
+    """The same call, one at a time and in a thread that Ctrl-C does not reach (it interrupts the main thread)."""
 
     def locked(*args: Any) -> Result:
         with BUSY:
@@ -54,16 +58,22 @@ def _undisturbed(call: Callable[..., Result]) -> Callable[..., Result]:
     return run
 
 
-_undisturbed(import_module)("numba")
+_protected(import_module)("numba")
 
 import numba  # noqa: E402
-from numba.core import event  # noqa: E402
-from numba.core.caching import NullCache  # noqa: E402
-from numba.core.compiler import CompileResult  # noqa: E402
-from numba.core.serialize import dumps  # noqa: E402
+
+try:
+    from numba.core import event
+    from numba.core.caching import NullCache
+    from numba.core.compiler import CompileResult
+    from numba.core.serialize import dumps
+except ImportError:  # another version of numba: no cache, and no announcement
+    event = None
+    NullCache = object
 
 
 def _user_cache() -> Path:
+    """The folder for caches of this user."""
     if os.environ.get(CACHE_VARIABLE):
         return Path(os.environ[CACHE_VARIABLE])
     if numba.config.CACHE_DIR:
@@ -78,7 +88,7 @@ def _user_cache() -> Path:
 
 
 def _cache_folder() -> Path | None:
-    """The folder for these sources, versions and flags, or None where there can't be one."""
+    """The folder for these sources, versions and flags; None if no folder is writable."""
     sources = sorted(Path(__file__).parent.rglob("*.py"))
     digest = hashlib.sha256(repr((numba.__version__, sys.implementation.cache_tag, numba.config.BOUNDSCHECK)).encode())
     try:
@@ -92,7 +102,7 @@ def _cache_folder() -> Path | None:
 
 
 class _Cache(NullCache):  # type: ignore[misc]
-    """Compiled code of one kernel in files that may vanish, be cut short or be written by others at any time."""
+    """Compiled code of one kernel, in files that others may write, damage or delete at any time."""
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         self._name = f"{function.__module__.removeprefix('bisimetric.kernels.')}.{function.__qualname__}"
@@ -103,8 +113,8 @@ class _Cache(NullCache):  # type: ignore[misc]
         return str(self._folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        target_context.refresh()
         try:
+            target_context.refresh()
             file = self._file(sig, target_context.codegen())
             stored = file.read_bytes()
             code = stored[hashlib.sha256().digest_size :]
@@ -115,13 +125,13 @@ class _Cache(NullCache):  # type: ignore[misc]
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        file, code = self._file(sig, data.codegen), dumps(data._reduce())
         draft = self._folder / f"{uuid.uuid4().hex}.tmp"
         try:
+            file, code = self._file(sig, data.codegen), dumps(data._reduce())
             self._folder.mkdir(parents=True, exist_ok=True)
             draft.write_bytes(_seal(file, code) + code)
             draft.replace(file)
-        except OSError:
+        except Exception:  # a full disk, or a version of numba that does this in another way
             with suppress(OSError):
                 draft.unlink()
 
@@ -132,16 +142,16 @@ class _Cache(NullCache):  # type: ignore[misc]
 
 
 def _seal(file: Path, code: bytes) -> bytes:
-    """What a file of this name begins with if it is whole."""
+    """The checksum that an undamaged file of this name begins with."""
     return hashlib.sha256(file.name.encode() + code).digest()
 
 
-class _Announcement(event.Listener):  # type: ignore[misc]
+class _Announcement(event.Listener if event else object):  # type: ignore[misc]
     """Says once that kernels are being compiled, whichever kernel comes first."""
 
     said = False
 
-    def on_start(self, event: event.Event) -> None:
+    def on_start(self, event: Any) -> None:
         module = event.data["dispatcher"].py_func.__module__
         if not self.said and module.startswith("bisimetric."):
             self.said = True
@@ -150,30 +160,31 @@ class _Announcement(event.Listener):  # type: ignore[misc]
             with suppress(OSError, ValueError):  # nobody reads stderr
                 print(f"bisimetric: compiling kernels, about 10 seconds ({again})", file=sys.stderr, flush=True)
 
-    def on_end(self, event: event.Event) -> None:
-        pass
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
 
 
-_FOLDER = _cache_folder()
-event.register("numba:compile", _Announcement())
+_FOLDER = _cache_folder() if event else None
+if event:
+    event.register("numba:compile", _Announcement())
 
 
 def kernel(function: Function, *, fastmath: bool | set[str] = False) -> Function:
     """Compile without the interpreter lock; cached where possible.
 
-    A kernel returns numbers or a plain tuple of them. For an array or a named tuple numba would run Python code on the
-    way out, where a Ctrl-C that came meanwhile is raised; numba does not look for that, and the process would crash.
+    A kernel returns numbers or a plain tuple of them. To return an array or a named tuple, numba runs Python code, and
+    that raises KeyboardInterrupt if Ctrl-C came meanwhile; numba does not check for that, and the process would crash.
     """
     compiled: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
     if not numba.config.DISABLE_JIT:
-        compiled.compile = _undisturbed(compiled.compile)
+        compiled.compile = _protected(compiled.compile)
         if _FOLDER is not None:
             compiled._cache = _Cache(function, _FOLDER)
     return compiled  # type: ignore[no-any-return]
 
 
 def part(function: Function) -> Function:
-    """A function that only kernels call: nothing around it for Python, which halves its compilation."""
+    """A function that only kernels call. Without a wrapper for Python it compiles in half the time."""
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[no-any-return]
 
 
@@ -209,5 +220,5 @@ def reduction_kernel(function: Function) -> Function:
 
 
 def summing_kernel(function: Function) -> Function:
-    """A kernel whose sums may be taken in any order, the same for the same processor; it may meet any numbers."""
+    """A kernel whose sums may be taken in any order, the same for the same processor; infinities are allowed."""
     return kernel(function, fastmath={"nsz", "contract", "reassoc"})

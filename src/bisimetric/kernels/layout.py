@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 # numba tests an index for being negative unless it is unsigned or counts from zero; the test takes as long as the
-# arithmetic around it and prevents vector instructions. Compute with signed numbers and make an Index of the result: a
-# sum of both kinds would be a float. What may be negative must not become one.
+# arithmetic around it and prevents vector instructions. Compute with signed numbers and convert the result to an Index,
+# since a sum of both kinds is a float. Convert only numbers that are never negative.
 Index: Any = np.uint64
 
 SMALL = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tree of the pair before
@@ -27,8 +27,8 @@ HINT_RUN = 32  # pairs after which a cold sweep over large supports forgets the 
 
 SLACK = 1.25  # factor by which the true residual of a linear system may miss its target
 
-SPAN = 600.0  # of β + v on a support, for the shared way of a half projection
-SMALLEST = 1e-130  # such a sum; e^-300 with e^-708 lost from terms of at most e^300 is still exact
+SPAN = 600.0  # largest span of β + v on a support for which a half projection uses the shared kernel
+SMALLEST = 1e-130  # smallest such sum: above about e^-300, dropping terms below e^-708·e^300 changes no digit
 
 
 class Rows(NamedTuple):

@@ -250,9 +250,13 @@ def test_options_out_of_range(method, options, message):
 def test_numbers_of_numpy(method):
     """Options may be numpy's numbers, with the same result as Python's."""
     problem = _small_problem()
-    theirs = method(step_size=np.float32(1.0), inner_steps=np.int64(2), rounds=np.int32(4))
-    ours = method(step_size=1.0, inner_steps=2, rounds=4)
-    np.testing.assert_array_equal(bm.solve(problem, theirs).value, bm.solve(problem, ours).value)
+    for theirs, ours in (
+        (method(step_size=np.float32(1.0), inner_steps=np.int64(2), rounds=np.int32(4)), method(1.0, 2, rounds=4)),
+        (method(inner_steps=np.array(3), rounds=np.array(4)), method(inner_steps=3, rounds=4)),
+        (method(inner_steps=np.float32(0.25), rounds=np.uint8(4)), method(inner_steps=0.25, rounds=4)),
+    ):
+        assert repr(theirs) == repr(ours)
+        np.testing.assert_array_equal(bm.solve(problem, theirs).value, bm.solve(problem, ours).value)
 
 
 @pytest.mark.parametrize("method", METHODS)

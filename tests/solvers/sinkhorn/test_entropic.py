@@ -88,6 +88,29 @@ def test_the_smallest_numbers(make, discount, scale):
             assert Fraction(solution.lower[x, y].item()) <= truth[x][y] <= Fraction(solution.upper[x, y].item())
 
 
+@pytest.mark.parametrize(
+    "solver", [bm.EntropicPolicyIteration(sharpness=5e-324), bm.SinkhornBellman(regularisation=1.7e308)], ids=repr
+)
+def test_transports_without_a_cost(solver):
+    """So much smoothing that dividing by the sharpness overflows is refused with a remedy."""
+    with pytest.raises(InvalidOption, match="smooth them less"):
+        bm.solve(ROOMS, solver)
+
+
+def test_options_of_numpy():
+    """Options may be numpy's numbers and flags; the solver keeps Python's."""
+    theirs = bm.EntropicPolicyIteration(
+        rounds=np.int8(3),
+        projections=np.array(4),
+        warm_start=np.bool_(True),
+        sharpness=np.float32(8),
+        evaluation_steps=np.uint8(2),
+    )
+    ours = bm.EntropicPolicyIteration(rounds=3, projections=4, warm_start=True, sharpness=8.0, evaluation_steps=2)
+    assert repr(theirs) == repr(ours)
+    assert repr(bm.SinkhornBellman(rounds=np.uint64(5))) == repr(bm.SinkhornBellman(rounds=5))
+
+
 def test_smoothing_out_of_range():
     """Positive and finite, and not beyond the range of numbers."""
     for number in (0.0, -1.0, np.inf, np.nan, True):

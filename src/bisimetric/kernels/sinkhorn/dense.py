@@ -1,10 +1,12 @@
-"""Where every state has all successors: the shared way of kernels/sinkhorn.py, and rounding, as matrix products.
+"""Half projections and rounding as matrix products, where every state has all successors.
 
-Scalings of consecutive pairs are then the rows of a matrix. Exponentials and logarithms are numpy's, the fastest there
-are, the product is that of the BLAS, and what lies between them is fused into one pass each. The weights, which are
-the probabilities times the exponentials of the side that stays, are kept for the other passes of a round, and a
-projection leaves those for the next one. A block of which one pair does not fit the shared way is left to the general
-kernel.
+The equations are those of kernels/sinkhorn/projection.py, summed with the shared kernel. Scalings of consecutive pairs
+are the rows of a matrix. Exponentials and logarithms are numpy's, the product is that of the BLAS, and one fused pass
+does the work between them. The weights (probabilities times exponentials of the other side's scalings) are kept for the
+other passes of a round, and a projection leaves those for the next one. If one pair of a block is out of range, the
+general kernel does the block. Each function is one pass, so nothing iterates here.
+
+References: Cuturi 2013; Calo et al. 2024.
 """
 
 from __future__ import annotations

@@ -16,9 +16,14 @@ a marginal may err. Hence every one is kept as a whole number plus a rest in [-1
 exact, so α + β + Λ, a small number where there is mass, loses nothing. There are two ways to a sum:
 
 - *shared*: exp(Λ - u - v) is computed once for all pairs, with references u, v on the two sides. A pair needs the
-  exponentials of its own β + v, and then only multiplications: a matrix product where supports are large. It is
-  right as long as β + v spans at most SPAN on the support of the pair, and no sum is below SMALLEST.
-- *own*: any other pair takes exponentials of all its S_x·S_y cells, relative to the largest of a row.
+  exponentials of its own β + v, and then only multiplications: pair by pair where supports are small, else by one
+  matrix product for all pairs of a source row. It is right as long as β + v spans at most SPAN on the support of the
+  pair, and no sum is below SMALLEST.
+- *alone*: any other pair takes exponentials of all its S_x·S_y cells, relative to the largest of a row.
+
+Work goes source row by source row: the scalings of the pairs (x, ·) lie side by side, so all exponentials and all
+logarithms of a row are taken in one go. Where every state has all successors, kernels/sinkhorn/dense.py is faster. A
+half projection is one pass, so nothing iterates here.
 
 Scalings lie in flat arrays: those of (x, y) begin at m·P.indptr[x] + y·S_x and at x·nnz(Q) + Q.indptr[y].
 
@@ -35,7 +40,7 @@ from bisimetric.kernels.sinkhorn.elementary import exp_parts, log_all
 
 NO_MASS = 1.0  # sums of a pair that is not projected, so that their logarithms can be taken with the others
 HUGE = 1.7e308  # beyond any logarithm: kernels may assume finite numbers
-FAINT = -80.0  # exponents this far below the largest add nothing to a sum, also where probabilities are 2^-52
+FAINT = -80.0  # terms with exponents this far below the largest are left out of a sum, whatever their probabilities
 
 
 @vector_kernel

@@ -4,8 +4,10 @@
                π_{k+1} ∝ π_k · exp(-η_k γ E), with the marginals of the source (k odd) or of the target (k even)
 
 The output is the last coupling, rounded to valid marginals and evaluated, or the coupling of the averaged occupancies,
-which is what the theorems are about. A solver runs a given number of rounds; the checker looks at rounds 1, 2, 4, 8, …
-and at the last.
+which is what the theorems are about. A solver stops after a given number of rounds; the checker looks at rounds 1, 2,
+4, 8, … and at the last.
+
+Reference: Calo et al. 2024, Section 4 and Appendix D.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bisimetric._support.options import as_float, is_positive, shown, whole
+from bisimetric._support.options import as_float, as_index, is_positive, one_of, shown, whole
 from bisimetric.couplings.averaged import Average
 from bisimetric.couplings.factored import INITIAL, LARGEST_EXPONENT, LEAST_STEP, Factored, largest_exponent
 from bisimetric.couplings.rounded import RoundedWitness, evaluate, evaluation_target
@@ -31,7 +33,7 @@ from bisimetric.solvers.sinkhorn.step_size import Schedule, StepSize, Theorem
 
 OUTPUTS = ("last", "average")
 DEFAULT_ROUNDS = 750
-MAX_INNER_STEPS = 100_000  # of an inner iteration that runs to a tolerance
+MAX_INNER_STEPS = 100_000  # limit of an inner iteration that runs to a tolerance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +58,7 @@ class Round(Iterate[Witness]):
         return self.finished or self.k & (self.k - 1) == 0
 
     def diagnostics(self) -> Diagnostics:
-        """Constraint violations of the couplings in hand, mean cost and what the theorem says about them."""
+        """Constraint violations of the current couplings, their mean cost, and the theorem's bounds."""
         bellman, average, k = self.factored.bellman, self.average, self.k
         off_x, off_y = (float(self.factored.marginals(side).max()) for side in (True, False))
         gamma, mean = bellman.discount, None
@@ -75,31 +77,28 @@ class Round(Iterate[Witness]):
 
 @dataclass(frozen=True, slots=True)
 class Alternating(Solver[Bellman, Round]):
-    """Base of the two methods; `_expect` is what they differ in."""
+    """Base of the two methods, which differ in `_expect`."""
 
     default_tol: ClassVar[float] = 0.0  # runs its rounds
     on_classes: ClassVar[bool] = False  # its rounds are those of the states
     default_max_steps: ClassVar[int] = step_size.LARGEST_ROUNDS
     theorem: ClassVar[Theorem]
 
-    step_size: StepSize = "auto"  # η: a number, Decaying(η₀), FromTheorem(ε), or "auto" relative to the value's span
-    inner_steps: int | float = 1  # operator applications a round; a number below 1 is a tolerance, relative to max c
-    initial: str = "independent"  # or "uniform" on the supports
-    output: str = "last"  # or "average"
-    rounds: int | None = None  # None: 750, or what the theorem asks for
+    # The options of both methods; their class docstrings explain them.
+    step_size: StepSize = "auto"
+    inner_steps: int | float = 1
+    initial: str = "independent"
+    output: str = "last"
+    rounds: int | None = None
 
     def __post_init__(self) -> None:
-        step_size.checked(self.step_size)
-        if not is_positive(self.inner_steps) or (self.inner_steps >= 1 and self.inner_steps % 1):
-            raise InvalidOption(
-                f"inner_steps is {shown(self.inner_steps)}, expected a whole number ≥ 1, or a tolerance in (0, 1)"
-            )
-        for name, given, known in (("initial", self.initial, INITIAL), ("output", self.output, OUTPUTS)):
-            if given not in known:
-                raise InvalidOption(f"{name} is {given!r}, expected one of {', '.join(known)}")
+        object.__setattr__(self, "step_size", step_size.checked(self.step_size))
+        object.__setattr__(self, "inner_steps", _checked_inner_steps(self.inner_steps))
+        one_of(self.initial, "initial", INITIAL)
+        one_of(self.output, "output", OUTPUTS)
         if self.rounds is None:
             return
-        whole(self.rounds, "rounds", at_least=1)
+        object.__setattr__(self, "rounds", whole(self.rounds, "rounds", at_least=1))
         if isinstance(self.step_size, step_size.FromTheorem):
             raise InvalidOption("rounds are set by FromTheorem(epsilon); leave rounds=None")
 
@@ -111,7 +110,8 @@ class Alternating(Solver[Bellman, Round]):
         steepest = schedule.scaled(1, 0.0, bellman.scale)
         if steepest < LEAST_STEP:
             raise InvalidOption(
-                f"step_size {schedule.step(1):g} is nothing next to one over the largest cost; take a larger step_size"
+                f"step_size {schedule.step(1):g} is too small next to one over the largest cost to compute with; "
+                "take a larger step_size"
             )
         if not largest_exponent(bellman, steepest * as_float(schedule.rounds)) <= LARGEST_EXPONENT:
             raise InvalidOption(
@@ -143,7 +143,8 @@ class Alternating(Solver[Bellman, Round]):
         k = iterate.k + 1
         by_source = k % 2 == 1
         before = iterate.expected[0 if by_source else 1]
-        state, step = iterate.factored, iterate.schedule.scaled(k, float(np.ptp(before)), bellman.scale)
+        state, schedule = iterate.factored, iterate.schedule
+        step = schedule.scaled(k, float(np.ptp(before)) if schedule.least_span > 0.0 else 0.0, bellman.scale)
         if iterate.average is not None:  # of π_1, …, π_K
             iterate.average.add(state, rounded=self._averages_rounded())
         expected = self._expect(state, by_source, step, before)
@@ -161,11 +162,11 @@ class Alternating(Solver[Bellman, Round]):
         return replace(iterate, value=value, witness=RoundedWitness(iterate.factored, value))
 
     def patience(self, bellman: Bellman) -> int:
-        """Never stalls: it ends when its rounds are run."""
+        """Zero: it stops after its rounds, and never stalls."""
         return 0
 
     def _expect(self, state: Factored, by_source: bool, step: float, before: Floats) -> Floats:
-        """E for the next update, from the one of the last round on the same side."""
+        """E for the next update, from that of the last round on the same side."""
         raise NotImplementedError
 
     def _averages_rounded(self) -> bool:
@@ -173,9 +174,22 @@ class Alternating(Solver[Bellman, Round]):
         raise NotImplementedError
 
     def _settled(self, change: float, step: float, now: Floats, bellman: Bellman) -> bool:
-        """Whether an inner iteration to a tolerance may stop; rounding sets a floor."""
+        """Whether an inner iteration has reached its tolerance, or the floor that rounding sets."""
         floor = 64 * UNIT_ROUNDOFF * (float(np.abs(now).max()) + 1.0 / step)
         return change <= max(float(self.inner_steps) * float(bellman.cost.max()) * bellman.scale, floor)
+
+
+def _checked_inner_steps(inner_steps: object) -> int | float:
+    """A number of operator applications as an int, or a tolerance below 1 as a float."""
+    count = as_index(inner_steps)
+    number = as_float(inner_steps) if count is None else as_float(count)
+    if count is None and number >= 1 and number.is_integer():
+        count = int(number)
+    if not is_positive(number) or (number >= 1 and count is None):
+        raise InvalidOption(
+            f"inner_steps is {shown(inner_steps)}, expected a whole number ≥ 1, or a tolerance in (0, 1)"
+        )
+    return number if count is None else count
 
 
 def _largest_surprise(rows: Rows, initial: str) -> float:

@@ -3,7 +3,8 @@
     min { <π, V> + 1/ξ · KL(π | P[x] ⊗ Q[y]) : π couples P[x] and Q[y] },    solved by alternating half projections
 
 The kernel exp(-ξV) is shared by all pairs, so this is the factored form with Λ = -ξV. Scalings may be kept from round
-to round: V changes little, so few projections suffice then.
+to round: V changes little, so few projections suffice then. A run stops after its rounds, or when a round changes the
+value by rounding alone.
 
 References: Cuturi 2013; Calo et al. 2024, Appendix F (who name warm starts as the reason for their own speed).
 """
@@ -15,8 +16,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from bisimetric._support.options import whole
-from bisimetric.couplings.factored import LARGEST_EXPONENT, Factored, largest_exponent
+from bisimetric._support.options import flag, whole
+from bisimetric.couplings.factored import LARGEST_EXPONENT, LEAST_STEP, Factored, largest_exponent
 from bisimetric.couplings.rounded import RoundedWitness, evaluate, evaluation_target
 from bisimetric.couplings.witness import Witness
 from bisimetric.errors import InvalidOption
@@ -24,7 +25,7 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.solvers.base import Iterate, Solver
 
-SETTLED = 16 * UNIT_ROUNDOFF  # change of the value, relative to the largest, at which there is nothing more to do
+SETTLED = 16 * UNIT_ROUNDOFF  # change of the value, relative to the largest, at which a run has settled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +35,7 @@ class EntropicRound(Iterate[Witness]):
     k: int
     rounds: int
     factored: Factored
-    now: Floats  # [n, m], the value in hand; `value` is that of the couplings, when measured
+    now: Floats  # [n, m], the method's own value; `value` is that of the couplings, when measured
     settled: bool = False
 
     @property
@@ -59,18 +60,23 @@ class Entropic(Solver[Bellman, EntropicRound]):
     on_classes: ClassVar[bool] = False  # its rounds are those of the states
     default_max_steps: ClassVar[int] = 10_000_000
 
+    # The options of both baselines; their class docstrings explain them.
     rounds: int = 100
-    projections: int = 100  # half projections a round
-    warm_start: bool = True  # keep the scalings from round to round
+    projections: int = 100
+    warm_start: bool = True
 
     def __post_init__(self) -> None:
         for name in ("rounds", "projections"):
-            whole(getattr(self, name), name, at_least=1)
-        if not isinstance(self.warm_start, bool):
-            raise InvalidOption(f"warm_start is {self.warm_start!r}, expected True or False")
+            object.__setattr__(self, name, whole(getattr(self, name), name, at_least=1))
+        object.__setattr__(self, "warm_start", flag(self.warm_start, "warm_start"))
 
     def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> EntropicRound:
-        if not largest_exponent(bellman, self._sharpness(bellman)) <= LARGEST_EXPONENT:
+        sharpness = self._sharpness(bellman)
+        if sharpness < LEAST_STEP:
+            raise InvalidOption(
+                "the transports are so smooth that their costs vanish next to the entropy; smooth them less"
+            )
+        if not largest_exponent(bellman, sharpness) <= LARGEST_EXPONENT:
             raise InvalidOption(
                 "the transports are so sharp that exponents leave the range of numbers; smooth them more"
             )
@@ -97,7 +103,7 @@ class Entropic(Solver[Bellman, EntropicRound]):
         return replace(iterate, value=value, witness=RoundedWitness(iterate.factored, value))
 
     def patience(self, bellman: Bellman) -> int:
-        """Never stalls: it ends when its rounds are run."""
+        """Zero: it stops after its rounds, and never stalls."""
         return 0
 
     def _sharpness(self, bellman: Bellman) -> float:

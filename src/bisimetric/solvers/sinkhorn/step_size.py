@@ -3,7 +3,7 @@
 η has the unit of one over a cost: η·c is what is exponentiated. "auto" is relative to the span of the value that it
 multiplies, so that answers scale with the cost: in round k no exponent moves by more than AUTO_FIRST/k^AUTO_DECAY.
 After k rounds the entropy still costs about one over the sum of all steps, k^(p-1), and what the last step moved is
-spread over marginals that take the longer to settle the larger that sum is, k^(-p)·k^(1-p); the two balance at p = 2/3.
+spread over marginals, which settle more slowly the larger that sum is, k^(-p)·k^(1-p); the two balance at p = 2/3.
 `python -m benchmarks tuning` shows the curves that the constants were chosen from.
 
 References: Calo et al. 2024, Theorem 2 (`thm:main`) and Appendix D (`thm:main2`).
@@ -16,23 +16,38 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bisimetric._support.options import is_positive, positive, shown
+from bisimetric._support.options import as_float, is_positive, positive, shown
 from bisimetric.errors import InvalidOption
 
-AUTO_FIRST = 12.0  # by which "auto" may move an exponent in the first round
+AUTO_FIRST = 12.0  # largest change of an exponent in the first round of "auto"
 AUTO_DECAY = 2.0 / 3.0
-AUTO_LEAST_SPAN = 1e-6  # of the value, relative to the largest cost: below, differences are taken as this large
-LARGEST_ROUNDS = 10_000_000  # that a theorem may ask for; beyond, the answer would be waited for in vain
+AUTO_LEAST_SPAN = 1e-6  # smallest span that "auto" divides by, relative to the largest cost
+LARGEST_ROUNDS = 10_000_000  # most rounds that a theorem may ask for
 
 
 @dataclass(frozen=True, slots=True)
 class Decaying:
-    """η_k = first/√k."""
+    """Step sizes η_k = first/√k for `SinkhornValueIteration` and `SinkhornPolicyIteration`.
+
+    With these the last coupling converges, where a constant step leaves a bias.
+
+    Parameters
+    ----------
+    first : float
+        η of the first round, positive and finite, in units of one over a cost.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> bm.Decaying(4.0)(16)
+    1.0
+    >>> solver = bm.SinkhornValueIteration(step_size=bm.Decaying(10.0))
+    """
 
     first: float
 
     def __post_init__(self) -> None:
-        positive(self.first, "first")
+        object.__setattr__(self, "first", positive(self.first, "first"))
 
     def __call__(self, k: int) -> float:
         return self.first / math.sqrt(k)
@@ -40,16 +55,30 @@ class Decaying:
 
 @dataclass(frozen=True, slots=True)
 class FromTheorem:
-    """η and the number of rounds for which the solver's theorem promises an error of at most `epsilon`.
+    """The constant step and the number of rounds for which the solver's theorem promises an error up to `epsilon`.
 
-    The promise is for output="average", initial="uniform" and inner steps to convergence, which a small tolerance such
-    as inner_steps=1e-9 stands for; other options may be combined with it, without a promise.
+    The theorems are Theorem 2 of Calo et al. 2024 for `SinkhornValueIteration`, and that of Appendix D for
+    `SinkhornPolicyIteration`. They hold for output="average", initial="uniform" and inner iterations that run to
+    convergence, such as inner_steps=1e-9; with other options there is no promise. The number of rounds grows as
+    1/epsilon² and as a power of 1/(1 - discount); more than 10 million raise `InvalidOption` when a solve starts.
+
+    Parameters
+    ----------
+    epsilon : float
+        The promised error, positive and finite, in the units of the cost.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> solver = bm.SinkhornValueIteration(
+    ...     step_size=bm.FromTheorem(epsilon=0.5), output="average", initial="uniform", inner_steps=1e-9
+    ... )
     """
 
-    epsilon: float  # in the units of the cost
+    epsilon: float
 
     def __post_init__(self) -> None:
-        positive(self.epsilon, "epsilon")
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
 
 
 class Theorem(NamedTuple):
@@ -109,15 +138,16 @@ class Schedule(NamedTuple):
         return self.step(k) / scale
 
 
-def checked(step_size: object) -> None:
-    """Raise unless this is a step size."""
-    if isinstance(step_size, (Decaying, FromTheorem)) or step_size == "auto":
-        return
+def checked(step_size: object) -> StepSize:
+    """`step_size`, which must be one; numbers as floats."""
+    if isinstance(step_size, (Decaying, FromTheorem)) or (isinstance(step_size, str) and step_size == "auto"):
+        return step_size
     if not is_positive(step_size):
         raise InvalidOption(
             f"step_size is {shown(step_size)}, expected a positive finite number, Decaying(first), "
             "FromTheorem(epsilon) or 'auto'"
         )
+    return as_float(step_size)
 
 
 def schedule(
@@ -127,7 +157,7 @@ def schedule(
     theorem: Theorem,
     problem: tuple[float, float, float, tuple[int, int]],
 ) -> Schedule:
-    """What to do for a problem with this smallest and largest cost, discount and shape."""
+    """The steps for a problem with this smallest and largest cost, discount and shape."""
     smallest, largest, discount, (n, m) = problem
     if isinstance(step_size, FromTheorem):
         log = math.log(max(n * m, 2))
