@@ -65,7 +65,7 @@ def test_an_explicit_tolerance_is_a_promise(approximate_solver):
     loose = bm.solve(problem, approximate_solver, tol=10.0)
     assert loose.status is bm.Status.SOLVED
     assert len(loose.history) == 1
-    with pytest.raises(ToleranceNotReached, match="more rounds") as caught:
+    with pytest.raises(ToleranceNotReached) as caught:
         bm.solve(problem, approximate_solver, tol=1e-13)
     quiet = bm.solve(problem, approximate_solver, tol=1e-13, throw=False)
     for solution in (caught.value.solution, quiet):

@@ -23,7 +23,7 @@ def hard():
 
 def test_an_unreachable_tolerance_raises(hard):
     """tol=1e-300: the loop sees that rounding is in the way, and the error carries the certified solution."""
-    with pytest.raises(ToleranceNotReached, match="asked for 1e-300") as caught:
+    with pytest.raises(ToleranceNotReached) as caught:
         bm.solve(hard, tol=1e-300)
     assert caught.value.solution.status is bm.Status.STALLED
     assert isinstance(caught.value, bm.errors.BisimetricError)
