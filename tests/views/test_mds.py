@@ -155,6 +155,7 @@ def test_many_images_shrink():
     assert 0 < width < 0.15
 
 
+@pytest.mark.slow
 def test_hundreds_of_images_take_seconds():
     """The work is bounded; what it ends with still has every image clear of the others and of all points."""
     points = cloud(200, 2)
