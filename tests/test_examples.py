@@ -1,4 +1,4 @@
-"""Examples do what they say: docstrings, and the README's Python and shell."""
+"""Examples do what they say: docstrings, the Python of README and docs, the README's shell."""
 
 from __future__ import annotations
 
@@ -22,9 +22,16 @@ MODULES = [
 ]
 
 
-def blocks(language: str) -> list[str]:
-    """The README's code blocks in a language."""
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def blocks(text: str, language: str) -> list[str]:
+    """A page's code blocks in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+PYTHON = [
+    pytest.param(code, id=f"{page.name}-{k}")
+    for page in PAGES
+    for k, code in enumerate(blocks(page.read_text(), "python"))
+]
 
 
 @pytest.mark.parametrize("name", ["bisimetric", *MODULES])
@@ -40,17 +47,17 @@ def test_there_are_docstring_examples() -> None:
     assert len(examples) >= 3
 
 
-@pytest.mark.parametrize("code", blocks("python"))
-def test_readme_python(
+@pytest.mark.parametrize("code", PYTHON)
+def test_python_of_pages(
     code: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The README's Python runs and prints something."""
+    """Every Python block of README and docs runs by itself and prints something."""
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, "README.md", "exec"), {})
+    exec(compile(code, "example", "exec"), {})
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("line", re.findall(r"(?m)^.*(bisimetric distance .*)$", "\n".join(blocks("sh"))))
+@pytest.mark.parametrize("line", re.findall(r"(?m)^.*(bisimetric distance .*)$", "\n".join(blocks(README, "sh"))))
 def test_readme_shell(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The README's commands succeed."""
     assert main(shlex.split(line)[1:]) == 0

@@ -1,7 +1,7 @@
 """Rules for the whole of the sources, as tests.
 
-How large files and functions may be; one home for each constant; a test file for each source file; and what the docstring
-of a public name contains.
+How large files and functions may be; one home for each constant; a test file for each source file; and what the
+docstring of a public name contains.
 """
 
 from __future__ import annotations

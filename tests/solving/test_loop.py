@@ -1,4 +1,4 @@
-"""The loop: options, callbacks, progress. What it promises is in test_promises.py and test_laws.py."""
+"""The loop: options, callbacks, progress. What it promises is in tests/laws."""
 
 from __future__ import annotations
 
