@@ -1,4 +1,4 @@
-"""The paper's theorems and lemmas, options of its two methods. That intervals hold is in tests/laws/test_approximate.py."""
+"""The paper's theorems and lemmas, options of its two methods. Their intervals are in tests/laws."""
 
 from __future__ import annotations
 
