@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests import walk
@@ -33,3 +36,11 @@ def test_folders_entered_again():
     made = walk.Walk("made up", files, 5)
     assert made.entered_again == ["models"]
     assert made.text().splitlines()[2:4] == ["  models/ rows", "  kernels/ check"]
+
+
+def test_architecture_shows_the_walks(found):
+    """The fenced block under the heading "Three walks" is what `python -m tests.walk` prints first."""
+    page = (Path(__file__).parent.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    block = re.search(r"(?ms)^#+ Three walks$.*?^```[a-z]*\n(.*?)^```$", page)
+    assert block, "ARCHITECTURE.md has no fenced block under a heading 'Three walks'"
+    assert block[1] == walk.text(found)
