@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, currently_in_test_context, settings
 
 import bisimetric as bm
 from bisimetric import solvers
 from bisimetric.solvers.base import AnySolver
+from tests.processes import LARGE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs; tests of Ctrl-C need it back
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -48,6 +50,16 @@ def kernels_return_plain_values() -> Iterator[None]:
             parts = returned.types if type(returned) in {types.Tuple, types.UniTuple} else [returned]
             plain = all(isinstance(part, (types.Number, types.Boolean, types.NoneType)) for part in parts)
             assert plain, f"{kernel.py_func.__qualname__} returns {returned}"
+
+
+@pytest.fixture(scope="session")
+def compiled_kernels() -> None:
+    """Compile what the default solver needs, so that other processes find it in the cache."""
+    random = np.random.default_rng(0)
+    sparse = [bm.environments.random_sparse_chain(LARGE, 4, seed=k) for k in range(2)]
+    dense = [bm.MarkovChain(random.dirichlet(np.full(60, 0.1), 60)) for _ in range(2)]
+    for chains in (sparse, dense):
+        bm.solve(bm.Problem(*chains, discount=0.8, cost=random.random((chains[0].n_states, chains[1].n_states))))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Examples do what they say: docstrings, and the README's Python and shell."""
+"""Examples do what they say: docstrings, the Python of README and docs, the README's shell."""
 
 from __future__ import annotations
 
@@ -24,9 +24,16 @@ MODULES = [
 ]
 
 
-def blocks(language: str) -> list[str]:
-    """The README's code blocks in a language."""
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def blocks(text: str, language: str) -> list[str]:
+    """A page's code blocks in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+PYTHON = [
+    pytest.param(code, id=f"{page.name}-{k}")
+    for page in PAGES
+    for k, code in enumerate(blocks(page.read_text(), "python"))
+]
 
 
 @pytest.mark.parametrize("name", ["bisimetric", *MODULES])
@@ -42,13 +49,11 @@ def test_there_are_docstring_examples() -> None:
     assert len(examples) >= 3
 
 
-@pytest.mark.parametrize(
-    "code", [code for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)]
-)
-def test_python_in_pages(
+@pytest.mark.parametrize("code", PYTHON)
+def test_python_of_pages(
     code: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The Python in the README and in the docs runs and prints something."""
+    """Every Python block of README and docs runs by itself and prints something."""
     monkeypatch.chdir(tmp_path)
     page = ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", page)  # dataclasses look for the module they are defined in
@@ -56,7 +61,7 @@ def test_python_in_pages(
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("line", re.findall(r"(?m)^.*(bisimetric distance .*)$", "\n".join(blocks("sh"))))
+@pytest.mark.parametrize("line", re.findall(r"(?m)^.*(bisimetric distance .*)$", "\n".join(blocks(README, "sh"))))
 def test_readme_shell(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The README's commands succeed."""
     assert main(shlex.split(line)[1:]) == 0

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from bisimetric._support import blocks
+from bisimetric._support import threads as threads_module
 from bisimetric._support.blocks import for_each_block, for_even_split
 
 
@@ -103,34 +104,32 @@ def test_errors_in_an_even_split(monkeypatch):
         assert sorted(ended) == [0, 33, 66]
 
 
-FORK = """
-import os, sys
-import numpy as np
-import bisimetric as bm
-random = np.random.default_rng(0)
-chains = [bm.MarkovChain(random.dirichlet(np.full(60, 0.1), 60)) for _ in range(2)]
-problem = bm.Problem(*chains, discount=0.9, cost=random.random((60, 60)))
-value = bm.solve(problem).value
-child = os.fork()
-same = bool(np.array_equal(bm.solve(problem).value, value))
-if child == 0:
-    os._exit(0 if same else 1)
-_, status = os.waitpid(child, 0)
-sys.exit(os.waitstatus_to_exitcode(status) + (0 if same else 2))
-"""
+def test_the_system_refuses_new_threads(monkeypatch):
+    """The caller does all the work, once."""
+    monkeypatch.setenv("BISIMETRIC_THREADS", "3")
+    blocks._helpers.cache_clear()
 
+    def refused(*_):
+        raise RuntimeError("can't start new thread")
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_solving_after_a_fork():
-    """The child makes threads of its own and gets the same answer."""
-    environment = {**os.environ, "BISIMETRIC_THREADS": "2"}
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], env=environment, timeout=120)
-    assert done.returncode == 0
+    monkeypatch.setattr(threads_module, "start_new_thread", refused)
+    done = np.zeros(1000, int)
+
+    def work(first, last):
+        done[first:last] += 1
+
+    blocks.for_each_block(work, 1000, largest=10)
+    blocks.for_even_split(work, 1000, cost=10**6)
+    blocks.for_even_split(work, 1000, cost=10**6)
+    monkeypatch.undo()
+    blocks._helpers.cache_clear()
+    assert (done == 3).all()
 
 
 STRUCK_WHILE_WAITING = """
 import signal, sys, threading, time
 from bisimetric._support import blocks
+from bisimetric._support import threads as threads_module
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 caller, ended = threading.get_ident(), []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from bisimetric.certificates.zeros import CELLS_AT_ONCE
 from bisimetric.errors import NotEnoughMemory
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.trees import new_trees
+from tests.processes import needs_limits, run
 
 N = 150
 
@@ -88,12 +91,180 @@ def test_available_memory():
     assert free is None or free > 2**20
 
 
-def test_limits_of_a_container(tmp_path, monkeypatch):
-    """The control group's limit counts, if there is one and it is a number."""
-    before = memory.available_bytes()
-    monkeypatch.setattr(cgroups, "CGROUP", tmp_path)
-    (tmp_path / "memory.max").write_text("max\n")
-    (tmp_path / "memory.current").write_text("300\n")
-    assert before is None or memory.available_bytes() > 700
-    (tmp_path / "memory.max").write_text("1000\n")
-    assert memory.available_bytes() == 700
+# ------------------------------------------------------------------ what a process takes
+
+GROWTH = """
+import re
+from bisimetric._support import memory
+
+def peak(field):
+    return int(re.search(field + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+
+def dense(n):
+    random = np.random.default_rng(0)
+    chains = [bm.MarkovChain(random.dirichlet(np.full(n, 0.1), n)) for _ in range(2)]
+    return bm.Problem(*chains, discount=0.9, cost=random.random((n, n)))
+
+kind, n = KIND
+make = problem if kind == "sparse" else dense
+bm.solve(make(20))
+large = make(n)
+asked = []
+memory.require = lambda needed, what, remedy: asked.append(needed)
+before = peak("VmRSS")
+bm.solve(large, max_steps=2)
+grown = peak("VmHWM") - before
+print(kind, n, asked, grown, file=sys.stderr)
+"""
+CHECKER_BLOCK = 16 * 2**20  # what a checker's block takes beside the estimate
+
+
+@needs_limits
+@pytest.mark.usefixtures("compiled_kernels")
+@pytest.mark.parametrize(
+    ("kind", "threads"),
+    [
+        (("sparse", 400), 2),
+        (("dense", 60), 1),
+        *[pytest.param(("sparse", 1000), threads, marks=pytest.mark.slow) for threads in (1, 2)],
+        *[pytest.param(("dense", 120), threads, marks=pytest.mark.slow) for threads in (1, 2)],
+    ],
+    ids=str,
+)
+def test_the_estimate_and_the_memory_taken(kind, threads):
+    """What a solve asks for is between 0.8 and 2 times what the process grows by."""
+    said = run(GROWTH.replace("KIND", repr(kind)), BISIMETRIC_THREADS=str(threads))
+    words = said.split()
+    asked, grown = int(words[-2].strip("[]")), int(words[-1])
+    assert asked < 2 * grown
+    assert 0.8 * (grown - threads * CHECKER_BLOCK) < asked
+
+
+@needs_limits
+@pytest.mark.usefixtures("compiled_kernels")
+def test_a_limited_address_space():
+    """Too little is an error with the numbers before the compiler could abort; a little more is enough."""
+    run(
+        """
+import resource
+small, large, solve = problem(40), problem(2500), bm.solve  # loaded before the limit
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+
+def limit(more):
+    resource.setrlimit(resource.RLIMIT_AS, (used + more, resource.RLIM_INFINITY))
+
+for more in (30, 200, 400, 600):
+    limit(more * 10**6)
+    try:
+        bm.solve(small)
+        sys.exit(1)
+    except bm.errors.NotEnoughMemory as error:
+        assert "of address space" in str(error) and "ulimit -v" in str(error), error
+limit(700 * 10**6)
+assert bm.solve(small).status is bm.Status.SOLVED
+try:
+    bm.solve(large)
+    sys.exit(2)
+except bm.errors.NotEnoughMemory as error:
+    assert "2500 x 2500" in str(error), error
+assert bm.solve(small).status is bm.Status.SOLVED
+""",
+    )
+
+
+def test_no_limit_of_the_address_space(monkeypatch, tmp_path):
+    """Unlimited, unknown use, or a system without limits: nothing is refused."""
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert memory.address_space() is None
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (10**6, 10**6))
+    assert memory.address_space() in (0, None)
+    monkeypatch.setattr(cgroups, "PROC", tmp_path)
+    assert memory.address_space() is None
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert memory.address_space() is None
+    memory.require(10, "ten bytes", "none")
+
+
+def test_the_address_space_counts_the_compiler(monkeypatch):
+    """Before kernels are loaded, room is kept for that."""
+    bm.solve(bm.Problem(bm.MarkovChain([[1.0]]), bm.MarkovChain([[1.0]]), discount=0.5, cost=[[1.0]]))
+    monkeypatch.setattr(memory, "address_space", lambda: 10**6)
+    monkeypatch.setattr(memory, "available_bytes", lambda: None)
+    memory.require(10**6, "a megabyte", "none")
+    with pytest.raises(NotEnoughMemory, match=r"needs about 1 MB of address space.* 1 MB more; raise its limit"):
+        memory.require(10**6 + 1, "this", "none")
+    monkeypatch.delitem(sys.modules, "bisimetric.kernels.check")
+    with pytest.raises(NotEnoughMemory, match="needs about 629 MB of address space"):
+        memory.require(10, "this", "none")
+
+
+def groups(root: Path, own: str, files: dict[str, str]) -> None:
+    """A made-up /proc and /sys/fs/cgroup below a folder."""
+    for name, text in {"proc/self/cgroup": own, "proc/meminfo": "MemAvailable: 9 kB\n", **files}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("own", "files", "left"),
+    [
+        ("0::/\n", {"cgroup/memory.max": "1000\n", "cgroup/memory.current": "300\n"}, 700),
+        ("0::/\n", {"cgroup/memory.max": "max\n", "cgroup/memory.current": "300\n"}, 9 * 1024),
+        ("0::/\n", {}, 9 * 1024),
+        (
+            "0::/batch/job\n",
+            {
+                "cgroup/batch/memory.max": "2000\n",
+                "cgroup/batch/memory.current": "1500\n",
+                "cgroup/batch/job/memory.max": "900\n",
+                "cgroup/batch/job/memory.current": "300\n",
+            },
+            500,
+        ),
+        (
+            "0::/\n",
+            {
+                "cgroup/memory.max": "1000\n",
+                "cgroup/memory.current": "950\n",
+                "cgroup/memory.stat": "anon 350\nfile 600\ninactive_file 400\nactive_file 100\n",
+            },
+            550,
+        ),
+        (
+            "4:memory:/docker/abc\n0::/\n",  # seen from inside, the group's own path does not exist
+            {"cgroup/memory/memory.limit_in_bytes": "800\n", "cgroup/memory/memory.usage_in_bytes": "300\n"},
+            500,
+        ),
+        (
+            "5:cpu,memory:/job\n",
+            {
+                "cgroup/memory/job/memory.limit_in_bytes": "800\n",
+                "cgroup/memory/job/memory.usage_in_bytes": "600\n",
+                "cgroup/memory/job/memory.stat": "inactive_file 1\ntotal_inactive_file 40\ntotal_active_file 60\n",
+                "cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+                "cgroup/memory/memory.usage_in_bytes": "600\n",
+            },
+            300,
+        ),
+        ("0::/\n", {"cgroup/memory.max": "1000\n", "cgroup/memory.current": "1300\n"}, 0),
+        ("0::/\n", {"cgroup/memory.max": "1000\n", "cgroup/memory.current": "nonsense\n"}, 9 * 1024),
+    ],
+    ids=["v2", "no-limit", "no-files", "around", "cached-files", "v1-container", "v1-job", "over", "nonsense"],
+)
+def test_control_groups(monkeypatch, tmp_path, own, files, left):
+    """The tightest of all groups around this process counts; files in memory make room."""
+    groups(tmp_path, own, files)
+    monkeypatch.setattr(cgroups, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(cgroups, "CGROUP", tmp_path / "cgroup")
+    assert memory.available_bytes() == left
+
+
+def test_a_small_container(monkeypatch, tmp_path):
+    """A solve that does not fit is refused with both numbers."""
+    groups(tmp_path, "0::/\n", {"cgroup/memory.max": "2000000\n", "cgroup/memory.current": "1500000\n"})
+    monkeypatch.setattr(cgroups, "CGROUP", tmp_path / "cgroup")
+    chains = [bm.environments.random_sparse_chain(100, 4, seed=k) for k in range(2)]
+    with pytest.raises(NotEnoughMemory, match=r"solving 100 x 100 state pairs needs about .* MB, available are 500 kB"):
+        bm.solve(bm.Problem(*chains, discount=0.9, cost=np.ones((100, 100))), quotient=False)

@@ -81,14 +81,14 @@ def test_the_exit_of_a_fork_waits_for_nothing():
     code = """
 import os, sys, threading, time
 from bisimetric._support.threads import call_in_thread
-threading.Thread(target=call_in_thread, args=(time.sleep, 2), daemon=True).start()
-time.sleep(0.1)
-begin = time.perf_counter()
+begun, go_on = threading.Event(), threading.Event()
+threading.Thread(target=call_in_thread, args=(lambda: (begun.set(), go_on.wait()),), daemon=True).start()
+begun.wait()
 child = os.fork()
 if child == 0:
     sys.exit()
-assert os.waitpid(child, 0)[1] == 0
-assert time.perf_counter() - begin < 1
+assert os.waitpid(child, 0)[1] == 0  # for ever, if the child waited for the call
+go_on.set()
 """
     run(code)
 
@@ -113,14 +113,13 @@ def strike(signum, frame):
 
 signal.signal(signal.SIGALRM, strike)
 signal.setitimer(signal.ITIMER_REAL, 0.0003, 0.0003)
-hits, end = 0, time.monotonic() + 3
-while time.monotonic() < end:
+hits = 0
+while hits < 200:
     try:
         attempt()
     except KeyboardInterrupt:
         hits += 1
 signal.setitimer(signal.ITIMER_REAL, 0)
-assert hits > 10, hits
 threads = set()
 for _ in range(100):
     blocks.for_even_split(lambda i, j: (threads.add(threading.get_ident()), time.sleep(0.002)), 2, cost=10**6)

@@ -22,6 +22,7 @@ def test_instances(name):
     assert made.shape[0] == made.shape[1]
 
 
+@pytest.mark.slow
 def test_the_cost_against_the_discount():
     """One row for each discount, and a table of ratios."""
     rows = discounts.measure(["slow-cycles-5"], lambda _: None)

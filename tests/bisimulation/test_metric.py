@@ -11,17 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric._support import memory
-from bisimetric.errors import (
-    InvalidOption,
-    InvalidProblem,
-    MissingStart,
-    NotEnoughMemory,
-    SolveInterrupted,
-    ToleranceNotReached,
-)
-from bisimetric.operators.game import GameBellman
-from bisimetric.problems.game import Game
+from bisimetric.errors import InvalidProblem
 from tests import reference, strategies
 
 DISCOUNTS = st.sampled_from((0.3, 0.5, 0.9, 0.95))
@@ -41,7 +31,6 @@ def assert_contains(solution, truth):
 # ------------------------------------------------------------------ against the oracle
 
 
-@settings(max_examples=60)
 @given(strategies.mdps(tiny=True), strategies.mdps(tiny=True), DISCOUNTS)
 def test_same_actions_equal_value_iteration(source, target, discount):
     """The two witnesses bracket a naive value iteration, between two processes."""
@@ -49,7 +38,6 @@ def test_same_actions_equal_value_iteration(source, target, discount):
     assert_contains(solution, reference.game_distances(source, target, discount))
 
 
-@settings(max_examples=60)
 @given(strategies.mdps(n_actions=3, partial=True), strategies.mdps(partial=True), DISCOUNTS)
 def test_matched_actions_equal_value_iteration(source, target, discount):
     """The lax metric, between processes with different numbers of actions, not all available."""
@@ -96,12 +84,27 @@ def test_what_is_paid_at_once_is_not_a_rounded_product(discount, scale):
             assert (high == 0) == (exact == 0)
 
 
-def test_the_two_oracles_agree():
-    """Value iteration in floats and strategy iteration in fractions."""
-    for matched in (False, True):
-        exact = reference.exact_game_distances(GREEDY_CYCLE, GREEDY_CYCLE, 0.95, matched=matched)
-        plain = reference.game_distances(GREEDY_CYCLE, GREEDY_CYCLE, 0.95, matched=matched)
-        np.testing.assert_allclose(plain, np.array(exact, float), atol=1e-12)
+def test_small_differences_among_large_ones():
+    """Actions far apart that are never matched do not spoil the accuracy of a small lax distance."""
+    rewards = np.array([[0.0, 1.0], [0.0, 1.0]])
+    one = bm.MDP([np.eye(2)] * 2, rewards)
+    other = bm.MDP([np.eye(2)] * 2, rewards + np.array([[1e-9, 0.0], [0.0, 0.0]]))
+    solution = bm.bisimulation_metric(one, other, discount=0.9, actions="matched")
+    assert solution.status is bm.Status.SOLVED
+    np.testing.assert_allclose(solution.value, [[1e-9, 0.0], [1e-9, 0.0]], rtol=1e-9)
+    assert (solution.upper[:, 1] == 0.0).all()
+
+
+def test_answers_that_cost_next_to_nothing_are_not_zero():
+    """The answers that cost nothing lead far away and the good ones cost 1e-12: no pair like that is proved zero."""
+    to_start, to_end = [[1, 0], [0, 1]], [[0, 1], [0, 1]]
+    source = bm.MDP([to_end, to_start, to_end], [[0, 0, 1e-12], [1, 1, 1]])
+    target = bm.MDP([to_end, to_start], [[0, 1e-12], [1, 1]])
+    solution = bm.bisimulation_metric(source, target, discount=0.5, actions="matched")
+    truth = reference.exact_game_distances(source, target, 0.5, matched=True)[0][0]
+    assert truth > 0
+    assert Fraction(solution.lower[0, 0]) <= truth <= Fraction(solution.upper[0, 0])
+    assert solution.upper[1, 1] == 0.0
 
 
 # ------------------------------------------------------------------ laws
@@ -198,300 +201,6 @@ def test_actions_available_nowhere_do_not_matter():
     np.testing.assert_array_equal(bm.bisimulation_metric(padded, discount=0.5).value, expected)
 
 
-# ------------------------------------------------------------------ games that punish greed
-
-# Two states, two deterministic actions: action 0 leads to state 1, action 1 stays.
-GREEDY_CYCLE = bm.MDP([[[0, 1], [0, 1]], [[1, 0], [0, 1]]], [[3, 2], [1, 2]])
-
-
-def greedy_rounds(mdp, discount, rounds):
-    """Both players switch at once, for deterministic moves: what is chosen in every round."""
-    n = mdp.n_states
-    to = np.array([matrix.toarray().argmax(axis=1) for matrix in mdp.transitions]).T  # [n, A]
-    value, seen = np.zeros((n, n)), []
-    for _ in range(rounds):
-        system, cost, chosen = np.eye(n * n), np.zeros(n * n), []
-        for s, t in product(range(n), range(n)):
-            gap = (1 - discount) * np.abs(np.subtract.outer(mdp.rewards[s], mdp.rewards[t]))
-            D = gap + discount * value[np.ix_(to[s], to[t])]
-            a, b = D.min(axis=1).argmax(), D.min(axis=0).argmax()
-            pair = (a, D[a].argmin()) if D[a].min() >= D[:, b].min() else (D[:, b].argmin(), b)
-            chosen.append(tuple(int(k) for k in pair))
-            cost[s * n + t] = gap[pair]
-            system[s * n + t, to[s, pair[0]] * n + to[t, pair[1]]] -= discount
-        value = np.linalg.solve(system, cost).reshape(n, n)
-        seen.append(tuple(chosen))
-    return seen
-
-
-def test_switching_both_players_at_once_can_cycle():
-    """It does on this game, and the solver does not."""
-    seen = greedy_rounds(GREEDY_CYCLE, 0.95, 100)
-    assert seen[-1] != seen[-2]
-    assert seen[-1] in seen[:-1]
-    solution = bm.bisimulation_metric(GREEDY_CYCLE, discount=0.95, actions="matched")
-    assert_contains(solution, reference.game_distances(GREEDY_CYCLE, GREEDY_CYCLE, 0.95, matched=True))
-    assert len(solution.history) < 20
-
-
-def test_evaluations_must_be_good_enough():
-    """A game on which the players cycled while evaluations and failures were measured against the step before."""
-    transitions = [[[0, 1], [3 / 4, 1 / 4]], [[1, 0], [0, 1]], [[2 / 3, 1 / 3], [1, 0]]]
-    mdp = bm.MDP(transitions, [[0.24, 0.97, 0.62], [0.89, 0.46, 0.10]])
-    solution = bm.bisimulation_metric(mdp, discount=0.999, actions="matched")
-    assert solution.status is bm.Status.SOLVED
-    assert len(solution.history) < 20
-
-
-@pytest.mark.slow
-def test_no_game_stalls():
-    """A thousand random games, many with deterministic moves, at discounts up to 0.999."""
-    random = np.random.default_rng(7)
-    for _ in range(1000):
-        n, n_actions = int(random.integers(2, 5)), int(random.integers(2, 4))
-        if random.random() < 0.5:
-            transitions = np.eye(n)[random.integers(n, size=(n_actions, n))]
-        else:
-            transitions = random.dirichlet(np.full(n, 0.5), size=(n_actions, n))
-        mdp = bm.MDP(transitions, random.integers(0, 4, size=(n, n_actions)).astype(float))
-        discount = float(random.choice([0.5, 0.9, 0.99, 0.999]))
-        for actions in ("same", "matched"):
-            solution = bm.bisimulation_metric(mdp, discount=discount, actions=actions)
-            assert solution.status is bm.Status.SOLVED, (mdp, discount, actions)
-
-
-# ------------------------------------------------------------------ the witnesses
-
-
-@given(strategies.mdps(n_actions=2, partial=True), strategies.mdps(n_actions=2, partial=True), DISCOUNTS)
-def test_witnesses_of_the_lax_metric(source, target, discount):
-    """Couplings have the right marginals, potentials are feasible, and both reproduce the distance at the decision."""
-    solution = bm.bisimulation_metric(source, target, discount=discount, actions="matched")
-    largest = max(solution.upper.max(), 1e-300)
-    for s, t in product(range(source.n_states), range(target.n_states)):
-        for a, b in product(np.flatnonzero(source.available[s]), np.flatnonzero(target.available[t])):
-            law = solution.coupling[s, t, int(a), int(b)].toarray()
-            np.testing.assert_allclose(law.sum(axis=1), source.transitions[a].toarray()[s], atol=1e-15)
-            np.testing.assert_allclose(law.sum(axis=0), target.transitions[b].toarray()[t], atol=1e-15)
-            f, g = solution.potentials[s, t, int(a), int(b)]
-            mine = source.transitions[a].toarray()[s].nonzero()[0]
-            theirs = target.transitions[b].toarray()[t].nonzero()[0]
-            assert (np.add.outer(f, g) <= solution.upper[np.ix_(mine, theirs)] + 1e-9 * largest).all()
-        a, b = solution.decisive[s, t]
-        cost = (1 - discount) * abs(source.rewards[s, a] - target.rewards[t, b])
-        expected = cost + discount * (solution.coupling[s, t].toarray() * solution.value).sum()
-        assert expected == pytest.approx(solution.value[s, t], abs=1e-8 * largest)
-
-
-def test_decisive_actions_and_couplings_of_rooms():
-    """Names work; decisive actions are the same on both sides under "same"."""
-    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
-    solution = bm.bisimulation_metric(mdp, discount=0.9)
-    assert (solution.decisive[..., 0] == solution.decisive[..., 1]).all()
-    law = solution.coupling["(0,0)", "(0,1)", "right", "right"]
-    assert law.sum() == pytest.approx(1.0, abs=1e-15)
-    for place, message in (
-        ((0,), "is neither"),
-        ((0, 1, 2), "is neither"),
-        ((0, 1, "up", "left"), "do not meet"),
-        ((0, 1, "up", "fly"), "unknown"),
-    ):
-        with pytest.raises(InvalidOption, match=message):
-            solution.coupling[place]
-    partial = bm.MDP([np.eye(1)] * 2, [[0, 1]], available=[[True, False]])
-    with pytest.raises(InvalidOption, match="action 1 is not available in state 0 of the source"):
-        bm.bisimulation_metric(partial, discount=0.5, actions="matched").coupling[0, 0, 1, 0]
-    assert repr(solution.coupling).startswith("ActionCoupling(20 x 20")
-    assert repr(solution.potentials).startswith("ActionPotentials(20 x 20")
-
-
-def test_no_future():
-    """γ = 0: the distance is the cost, and any coupling will do."""
-    solution = bm.bisimulation_metric(GREEDY_CYCLE, discount=0.0)
-    assert solution.value.tolist() == [[0.0, 2.0], [2.0, 0.0]]
-    assert solution.decisive[0, 1].tolist() == [0, 0]
-    assert solution.coupling[0, 1].sum() == 1.0
-    assert [part.tolist() for part in solution.potentials[0, 1]] == [[0.0], [0.0]]
-
-
-# ------------------------------------------------------------------ starts, interrupts, errors
-
-
-def test_starts():
-    """distance and interval as for chains, and an error where a start is missing."""
-    mdp = bm.environments.four_rooms_mdp("p1", slip=0.1)
-    other = bm.environments.four_rooms_mdp("p0", slip=0.1)
-    solution = bm.bisimulation_metric(mdp, other, discount=0.9)
-    assert solution.distance == solution.value[9, 21]
-    assert solution.interval == (solution.lower[9, 21], solution.upper[9, 21])
-    assert repr(solution).startswith("MDPSolution(states 40 x 40, discount 0.9 (normalised), distance ")
-    assert solution.match().shape == (40,)
-    with pytest.raises(MissingStart, match=r"the source mdp has no start; .*mdp.with_start\(state\)"):
-        bm.bisimulation_metric(GREEDY_CYCLE, discount=0.9).distance  # noqa: B018
-
-
-class Stop:
-    """Ctrl-C after some steps."""
-
-    def __init__(self, at):
-        self.at = at
-
-    def __call__(self, step):
-        if step.step == self.at:
-            raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize("actions", ["same", "matched"])
-@pytest.mark.parametrize("at", [1, 3])
-def test_interrupts(actions, at):
-    """The exception carries a certified solution."""
-    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
-    truth = bm.bisimulation_metric(mdp, discount=0.9, actions=actions)
-    with pytest.raises(SolveInterrupted) as caught:
-        bm.bisimulation_metric(mdp, discount=0.9, actions=actions, on_step=Stop(at))
-    found = caught.value.solution
-    assert found.status is bm.Status.INTERRUPTED
-    assert (found.lower <= truth.upper).all()
-    assert (truth.lower <= found.upper).all()
-    assert len(found.history) == at
-    quiet = bm.bisimulation_metric(mdp, discount=0.9, actions=actions, on_step=Stop(at), throw=False)
-    np.testing.assert_array_equal(quiet.upper, found.upper)
-
-
-@pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("calls", [0, 1, 2])
-def test_interrupts_inside_a_sweep(monkeypatch, calls, after):
-    """Before the first sweep is over too."""
-    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
-    truth = bm.bisimulation_metric(mdp, discount=0.9)
-    usual, count = GameBellman.improve, 0
-
-    def interrupted(self, value, trees, *, cold):
-        nonlocal count
-        count += 1
-        if count <= calls or after:
-            swept = usual(self, value, trees, cold=cold)
-        if count > calls:
-            raise KeyboardInterrupt
-        return swept
-
-    monkeypatch.setattr(GameBellman, "improve", interrupted)
-    with pytest.raises(SolveInterrupted) as caught:
-        bm.bisimulation_metric(mdp, discount=0.9)
-    found = caught.value.solution
-    assert (found.lower <= truth.upper).all()
-    assert (truth.lower <= found.upper).all()
-    assert found.coupling[0, 1].sum() == pytest.approx(1.0, abs=1e-12)
-
-
-def test_missed_tolerance():
-    """An explicit one raises with the solution, unless throw=False."""
-    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
-    with pytest.raises(ToleranceNotReached, match="raise tol") as caught:
-        bm.bisimulation_metric(mdp, discount=0.9, tol=1e-300)
-    assert caught.value.solution.relative_gap < 1e-9
-    assert bm.bisimulation_metric(mdp, discount=0.9, tol=1e-300, throw=False).status is bm.Status.STALLED
-    with pytest.raises(ToleranceNotReached, match="raise max_steps"):
-        bm.solve(Game(mdp, mdp, discount=0.9), tol=1e-9, max_steps=2)
-
-
-STAY = [[1.0]]
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "options", "kind", "message"),
-    [
-        (bm.MDP([STAY], [[0]]), bm.MDP([STAY] * 2, [[0, 0]]), {}, InvalidProblem, "1 actions and the target 2"),
-        (
-            bm.MDP([STAY] * 2, [[0, 0]], actions=["a", "b"]),
-            bm.MDP([STAY] * 2, [[0, 0]], actions=["b", "c"]),
-            {},
-            InvalidProblem,
-            "the target has no action 'a', expected the source's actions",
-        ),
-        (
-            bm.MDP([np.eye(2)] * 2, np.zeros((2, 2)), available=[[True, True], [False, True]]),
-            None,
-            {},
-            InvalidProblem,
-            "state 1 of the source lacks action 0 and state 0 of the source has it",
-        ),
-        (
-            bm.MDP([STAY] * 2, [[0, 0]], available=[[True, False]]),
-            bm.MDP([STAY] * 2, [[0, 0]]),
-            {},
-            InvalidProblem,
-            "state 0 of the target has action 1 and state 0 of the source has not",
-        ),
-        (GREEDY_CYCLE, None, {"actions": "lax"}, InvalidOption, "actions is 'lax', expected 'same' or 'matched'"),
-        (GREEDY_CYCLE, None, {"discount": 1.0}, InvalidProblem, "discount is 1, expected"),
-        (GREEDY_CYCLE, None, {"discount": -0.1}, InvalidProblem, "discount is -0.1, expected"),
-        (GREEDY_CYCLE, None, {"tol": 0.0}, InvalidOption, "tol is 0.0"),
-        (GREEDY_CYCLE, bm.MarkovChain(STAY, reward=[0]), {}, InvalidProblem, "two of a kind"),
-        (bm.MarkovChain(STAY, reward=[0]), GREEDY_CYCLE, {}, InvalidProblem, "two of a kind"),
-        (bm.MarkovChain(STAY), None, {}, InvalidProblem, "has no reward"),
-        (bm.MarkovChain(STAY, reward=[0]), None, {"actions": "matched"}, InvalidOption, "chains have none"),
-        (bm.MDP([STAY], [[1e308]]), bm.MDP([STAY], [[-1e308]]), {}, InvalidProblem, "overflow"),
-    ],
-)
-def test_bad_input(source, target, options, kind, message):
-    """Said before any work; unequal actions point to the lax metric."""
-    with pytest.raises(kind, match=message) as caught:
-        bm.bisimulation_metric(source, target, **{"discount": 0.9, **options})
-    if "action" in message and kind is InvalidProblem and "kind" not in message:
-        assert 'actions="matched"' in str(caught.value)
-
-
-def test_small_differences_among_large_ones():
-    """Actions far apart that are never matched do not spoil the accuracy of a small lax distance."""
-    rewards = np.array([[0.0, 1.0], [0.0, 1.0]])
-    one = bm.MDP([np.eye(2)] * 2, rewards)
-    other = bm.MDP([np.eye(2)] * 2, rewards + np.array([[1e-9, 0.0], [0.0, 0.0]]))
-    solution = bm.bisimulation_metric(one, other, discount=0.9, actions="matched")
-    assert solution.status is bm.Status.SOLVED
-    np.testing.assert_allclose(solution.value, [[1e-9, 0.0], [1e-9, 0.0]], rtol=1e-9)
-    assert (solution.upper[:, 1] == 0.0).all()
-
-
-def test_answers_that_cost_next_to_nothing_are_not_zero():
-    """The answers that cost nothing lead far away and the good ones cost 1e-12: no pair like that is proved zero."""
-    to_start, to_end = [[1, 0], [0, 1]], [[0, 1], [0, 1]]
-    source = bm.MDP([to_end, to_start, to_end], [[0, 0, 1e-12], [1, 1, 1]])
-    target = bm.MDP([to_end, to_start], [[0, 1e-12], [1, 1]])
-    solution = bm.bisimulation_metric(source, target, discount=0.5, actions="matched")
-    truth = reference.exact_game_distances(source, target, 0.5, matched=True)[0][0]
-    assert truth > 0
-    assert Fraction(solution.lower[0, 0]) <= truth <= Fraction(solution.upper[0, 0])
-    assert solution.upper[1, 1] == 0.0
-
-
-def test_memory_is_estimated_first(monkeypatch):
-    """Of the costs, and of the trees."""
-    mdp = bm.environments.four_rooms_mdp(side=4)
-    for free in (1000, 400_000):
-        monkeypatch.setattr(memory, "available_bytes", lambda free=free: free)
-        with pytest.raises(NotEnoughMemory, match="pairs of moves needs about"):
-            bm.bisimulation_metric(mdp, discount=0.9, actions="matched")
-
-
-def test_threads_give_the_same_bits(monkeypatch):
-    """One thread or three."""
-    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
-    found = []
-    for threads in ("1", "3"):
-        monkeypatch.setenv("BISIMETRIC_THREADS", threads)
-        found.append(bm.bisimulation_metric(mdp, discount=0.9, actions="matched"))
-    np.testing.assert_array_equal(found[0].value, found[1].value)
-    np.testing.assert_array_equal(found[0].upper, found[1].upper)
-
-
-def test_games_are_of_processes():
-    """The question itself says what it takes."""
-    with pytest.raises(InvalidProblem, match="target is a MarkovChain, expected an MDP; as_mdp"):
-        Game(GREEDY_CYCLE, bm.MarkovChain(STAY), discount=0.9)
-    assert repr(Game(GREEDY_CYCLE, GREEDY_CYCLE, discount=0.9)) == "Game(2 x 2 states, same actions, discount 0.9)"
-
-
 # ------------------------------------------------------------------ labels
 
 
@@ -546,5 +255,5 @@ def test_distance_on_labels(chain, discount):
 
 def test_labels_must_be_there():
     """With the remedy."""
-    with pytest.raises(InvalidProblem, match="the source chain has no labels; give it some"):
-        bm.bisimilarity_distance(STAY, STAY, discount=0.9)
+    with pytest.raises(InvalidProblem, match="labels"):
+        bm.bisimilarity_distance([[1.0]], [[1.0]], discount=0.9)

@@ -20,13 +20,17 @@ PANELS = {
 }
 
 
+# those that measure for seconds are slow
+EXPERIMENTS = [pytest.param(name, marks=pytest.mark.slow) if name in {"eta", "running-time"} else name for name in ALL]
+
+
 def test_all_five():
     """The names are those of the command."""
     assert list(ALL) == ["role-of-m", "heat-map", "eta", "running-time", "instances"]
     assert all(experiment.name == name for name, experiment in ALL.items())
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_records_say_how_they_were_made(name, records):
     """Settings, versions and seconds are in the file."""
     record = records(name)
@@ -37,7 +41,7 @@ def test_records_say_how_they_were_made(name, records):
     assert set(record["config"]) == set(asdict(ALL[name].config))
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_pictures_come_from_the_file(name, records, tmp_path):
     """The record is all that a picture needs; panels have titles, and labels on their axes."""
     figures = ALL[name].draw(json.loads(json.dumps(records(name))))
@@ -49,7 +53,7 @@ def test_pictures_come_from_the_file(name, records, tmp_path):
         assert (tmp_path / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_tables_and_summaries(name, records, capsys, monkeypatch):
     """Rows fit their heads and 80 columns, and the summary is JSON without NaN."""
     monkeypatch.setenv("COLUMNS", "80")

@@ -61,6 +61,7 @@ def test_asymmetry_can_be_seen():
         heat_map._asymmetry(bm.environments.four_rooms_obstacles(seed=3), np.ones(38), 1)
 
 
+@pytest.mark.slow
 def test_eta(records):
     """A large constant step stalls, a small one is slow at first, a decaying one goes on; our default is best."""
     result = records("eta")["result"]
@@ -75,6 +76,7 @@ def test_eta(records):
         assert all(error > 0 for curve in errors.values() for error in curve)
 
 
+@pytest.mark.slow
 def test_running_time(records):
     """Errors are those of the methods, exact ones are certified, tuned settings reach their targets."""
     record = records("running-time")
@@ -92,6 +94,7 @@ def test_running_time(records):
     assert all(row["paper"][OURS]["seconds"] < row["paper"]["dWL"]["seconds"] for row in largest)
 
 
+@pytest.mark.slow
 def test_what_is_not_reached_is_shown(records):
     """A method that misses its target has an open marker, and none in the summary."""
     record = records("running-time")
@@ -103,7 +106,7 @@ def test_what_is_not_reached_is_shown(records):
     assert any("not reached" in text.get_text() for axes in figure.axes for text in axes.texts)
 
 
-@pytest.mark.parametrize("name", ["heat-map", "running-time", "instances"])
+@pytest.mark.parametrize("name", ["heat-map", pytest.param("running-time", marks=pytest.mark.slow), "instances"])
 def test_exact_values_repeat(name, records, tmp_path):
     """The same seeds give the same exact values."""
     config = type(ALL[name].config)(

@@ -112,6 +112,7 @@ def check_resumed(store, *, at_least, at_most=TOTAL):
     assert [pair.done for pair in seen] == list(range(records + 1, TOTAL + 1))
 
 
+@pytest.mark.slow
 def test_killed_again_and_again(tmp_path):
     """Three runs, each killed after a few pairs more; the fourth ends with the bits of an unbroken one."""
     store = tmp_path / "store"
@@ -168,7 +169,9 @@ def test_two_runs_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("n_jobs", "whole_group"), [(1, False), (2, False), (2, True)], ids=["alone", "workers", "workers-terminal"]
+    ("n_jobs", "whole_group"),
+    [(1, False), pytest.param(2, False, marks=pytest.mark.slow), (2, True)],
+    ids=["alone", "workers", "workers-terminal"],
 )
 def test_ctrl_c(tmp_path, n_jobs, whole_group):
     """Stops within about a second, says how far it came, keeps that, ends its workers, and prints nothing."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from bisimetric.linear import krylov, ladder
 from bisimetric.operators.game import GameBellman
 from bisimetric.problems.game import Game
 from bisimetric.solvers import GameIteration
+from tests import reference
 
 MDP = bm.environments.four_rooms_mdp(side=4, slip=0.1)
 
@@ -70,3 +73,65 @@ def test_periodic_processes(discount):
     assert game.status is bm.Status.SOLVED
     assert len(game.history) < 20
     np.testing.assert_allclose(game.value, chains.value, rtol=1e-8)
+
+
+# Two states, two deterministic actions: action 0 leads to state 1, action 1 stays.
+GREEDY_CYCLE = bm.MDP([[[0, 1], [0, 1]], [[1, 0], [0, 1]]], [[3, 2], [1, 2]])
+
+
+def greedy_rounds(mdp, discount, rounds):
+    """Both players switch at once, for deterministic moves: what is chosen in every round."""
+    n = mdp.n_states
+    to = np.array([matrix.toarray().argmax(axis=1) for matrix in mdp.transitions]).T  # [n, A]
+    value, seen = np.zeros((n, n)), []
+    for _ in range(rounds):
+        system, cost, chosen = np.eye(n * n), np.zeros(n * n), []
+        for s, t in product(range(n), range(n)):
+            gap = (1 - discount) * np.abs(np.subtract.outer(mdp.rewards[s], mdp.rewards[t]))
+            D = gap + discount * value[np.ix_(to[s], to[t])]
+            a, b = D.min(axis=1).argmax(), D.min(axis=0).argmax()
+            pair = (a, D[a].argmin()) if D[a].min() >= D[:, b].min() else (D[:, b].argmin(), b)
+            chosen.append(tuple(int(k) for k in pair))
+            cost[s * n + t] = gap[pair]
+            system[s * n + t, to[s, pair[0]] * n + to[t, pair[1]]] -= discount
+        value = np.linalg.solve(system, cost).reshape(n, n)
+        seen.append(tuple(chosen))
+    return seen
+
+
+def test_switching_both_players_at_once_can_cycle():
+    """It does on this game, and the solver does not."""
+    seen = greedy_rounds(GREEDY_CYCLE, 0.95, 100)
+    assert seen[-1] != seen[-2]
+    assert seen[-1] in seen[:-1]
+    solution = bm.bisimulation_metric(GREEDY_CYCLE, discount=0.95, actions="matched")
+    truth = reference.game_distances(GREEDY_CYCLE, GREEDY_CYCLE, 0.95, matched=True)
+    assert solution.status is bm.Status.SOLVED
+    np.testing.assert_allclose(solution.value, truth, rtol=0, atol=1e-9 * truth.max())
+    assert len(solution.history) < 20
+
+
+def test_evaluations_must_be_good_enough():
+    """A game on which the players cycled while evaluations and failures were measured against the step before."""
+    transitions = [[[0, 1], [3 / 4, 1 / 4]], [[1, 0], [0, 1]], [[2 / 3, 1 / 3], [1, 0]]]
+    mdp = bm.MDP(transitions, [[0.24, 0.97, 0.62], [0.89, 0.46, 0.10]])
+    solution = bm.bisimulation_metric(mdp, discount=0.999, actions="matched")
+    assert solution.status is bm.Status.SOLVED
+    assert len(solution.history) < 20
+
+
+@pytest.mark.slow
+def test_no_game_stalls():
+    """A thousand random games, many with deterministic moves, at discounts up to 0.999."""
+    random = np.random.default_rng(7)
+    for _ in range(1000):
+        n, n_actions = int(random.integers(2, 5)), int(random.integers(2, 4))
+        if random.random() < 0.5:
+            transitions = np.eye(n)[random.integers(n, size=(n_actions, n))]
+        else:
+            transitions = random.dirichlet(np.full(n, 0.5), size=(n_actions, n))
+        mdp = bm.MDP(transitions, random.integers(0, 4, size=(n, n_actions)).astype(float))
+        discount = float(random.choice([0.5, 0.9, 0.99, 0.999]))
+        for actions in ("same", "matched"):
+            solution = bm.bisimulation_metric(mdp, discount=discount, actions=actions)
+            assert solution.status is bm.Status.SOLVED, (mdp, discount, actions)

@@ -1,4 +1,4 @@
-"""Policy iteration: few steps, decreasing gaps, warm trees. What it computes is in test_laws.py."""
+"""Policy iteration: few steps, decreasing gaps, warm trees. What it computes is in tests/laws."""
 
 from __future__ import annotations
 

@@ -1,126 +1,161 @@
-"""Solutions of decision processes: decisive actions, couplings as a matrix, occupancies and explanations."""
+"""Solutions of decision processes: their witnesses, the distance between starts, and how a solve ends."""
 
 from __future__ import annotations
 
-import math
-import pickle
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.errors import InvalidOption, MissingStart
+from bisimetric.errors import InvalidOption, MissingStart, SolveInterrupted, ToleranceNotReached
+from bisimetric.problems.game import Game
 from tests import strategies
 
-STAY, GO = np.eye(2), np.array([[0.3, 0.7], [1.0, 0.0]])
-SOURCE = bm.MDP([STAY, GO], [[0.0, 1.0], [0.5, 0.25]], start=0, names=["a", "b"], actions=["stay", "go"])
-TARGET = bm.MDP([GO, STAY], [[1.0, 0.5], [0.0, 0.0]], start=1, names=["c", "d"], actions=["go", "stay"])
+# Two states, two deterministic actions: action 0 leads to state 1, action 1 stays.
+GREEDY_CYCLE = bm.MDP([[[0, 1], [0, 1]], [[1, 0], [0, 1]]], [[3, 2], [1, 2]])
 
 
-def solved(source, target, discount, actions):
-    """The metric, whatever gap it reaches."""
-    return bm.bisimulation_metric(source, target, discount=discount, actions=actions, throw=False)
+# ------------------------------------------------------------------ the witnesses
+
+
+@given(
+    strategies.mdps(n_actions=2, partial=True), strategies.mdps(n_actions=2, partial=True), st.sampled_from((0.3, 0.9))
+)
+def test_witnesses_of_the_lax_metric(source, target, discount):
+    """Couplings have the right marginals, potentials are feasible, and both reproduce the distance at the decision."""
+    solution = bm.bisimulation_metric(source, target, discount=discount, actions="matched")
+    largest = max(solution.upper.max(), 1e-300)
+    for s, t in product(range(source.n_states), range(target.n_states)):
+        for a, b in product(np.flatnonzero(source.available[s]), np.flatnonzero(target.available[t])):
+            law = solution.coupling[s, t, int(a), int(b)].toarray()
+            np.testing.assert_allclose(law.sum(axis=1), source.transitions[a].toarray()[s], atol=1e-15)
+            np.testing.assert_allclose(law.sum(axis=0), target.transitions[b].toarray()[t], atol=1e-15)
+            f, g = solution.potentials[s, t, int(a), int(b)]
+            mine = source.transitions[a].toarray()[s].nonzero()[0]
+            theirs = target.transitions[b].toarray()[t].nonzero()[0]
+            assert (np.add.outer(f, g) <= solution.upper[np.ix_(mine, theirs)] + 1e-9 * largest).all()
+        a, b = solution.decisive[s, t]
+        cost = (1 - discount) * abs(source.rewards[s, a] - target.rewards[t, b])
+        expected = cost + discount * (solution.coupling[s, t].toarray() * solution.value).sum()
+        assert expected == pytest.approx(solution.value[s, t], abs=1e-8 * largest)
+
+
+def test_decisive_actions_and_couplings_of_rooms():
+    """Names work; decisive actions are the same on both sides under "same"."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    solution = bm.bisimulation_metric(mdp, discount=0.9)
+    assert (solution.decisive[..., 0] == solution.decisive[..., 1]).all()
+    law = solution.coupling["(0,0)", "(0,1)", "right", "right"]
+    assert law.sum() == pytest.approx(1.0, abs=1e-15)
+    for place in ((0,), (0, 1, 2), (0, 1, "up", "left"), (0, 1, "up", "fly")):
+        with pytest.raises(InvalidOption):
+            solution.coupling[place]
+    partial = bm.MDP([np.eye(1)] * 2, [[0, 1]], available=[[True, False]])
+    with pytest.raises(InvalidOption, match="not available"):
+        bm.bisimulation_metric(partial, discount=0.5, actions="matched").coupling[0, 0, 1, 0]
+
+
+def test_no_future():
+    """γ = 0: the distance is the cost, and any coupling will do."""
+    solution = bm.bisimulation_metric(GREEDY_CYCLE, discount=0.0)
+    assert solution.value.tolist() == [[0.0, 2.0], [2.0, 0.0]]
+    assert solution.decisive[0, 1].tolist() == [0, 0]
+    assert solution.coupling[0, 1].sum() == 1.0
+    assert [part.tolist() for part in solution.potentials[0, 1]] == [[0.0], [0.0]]
+
+
+# ------------------------------------------------------------------ starts and interrupts
+
+
+def test_starts():
+    """distance and interval as for chains, and an error where a start is missing."""
+    mdp = bm.environments.four_rooms_mdp("p1", slip=0.1)
+    other = bm.environments.four_rooms_mdp("p0", slip=0.1)
+    solution = bm.bisimulation_metric(mdp, other, discount=0.9)
+    assert solution.distance == solution.value[9, 21]
+    assert solution.interval == (solution.lower[9, 21], solution.upper[9, 21])
+    assert solution.match().shape == (40,)
+    with pytest.raises(MissingStart, match="with_start"):
+        bm.bisimulation_metric(GREEDY_CYCLE, discount=0.9).distance  # noqa: B018
+
+
+class Stop:
+    """Ctrl-C after some steps."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def __call__(self, step):
+        if step.step == self.at:
+            raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("actions", ["same", "matched"])
-def test_the_matrix_has_the_single_couplings(actions):
-    """Row s·m + t is the coupling of the pair under its decisive actions."""
-    solution = solved(SOURCE, TARGET, 0.9, actions)
-    matrix = solution.coupling.matrix()
-    assert matrix.shape == (4, 4)
-    for s in range(2):
-        for t in range(2):
-            a, b = solution.decisive[s, t]
-            assert np.array_equal(matrix[[2 * s + t]].toarray().reshape(2, 2), solution.coupling[s, t].toarray())
-            assert np.array_equal(solution.coupling[s, t].toarray(), solution.coupling[s, t, a, b].toarray())
+@pytest.mark.parametrize("at", [1, 3])
+def test_interrupts(actions, at):
+    """The exception carries a certified solution."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    truth = bm.bisimulation_metric(mdp, discount=0.9, actions=actions)
+    with pytest.raises(SolveInterrupted) as caught:
+        bm.bisimulation_metric(mdp, discount=0.9, actions=actions, on_step=Stop(at))
+    found = caught.value.solution
+    assert found.status is bm.Status.INTERRUPTED
+    assert (found.lower <= truth.upper).all()
+    assert (truth.lower <= found.upper).all()
+    assert len(found.history) == at
+    quiet = bm.bisimulation_metric(mdp, discount=0.9, actions=actions, on_step=Stop(at), throw=False)
+    np.testing.assert_array_equal(quiet.upper, found.upper)
 
 
-@settings(max_examples=40)
-@given(strategies.mdps(n_actions=3, partial=True, start=True), strategies.mdps(partial=True, start=True))
-def test_contributions_add_up_to_the_distance_between_matched_actions(source, target):
-    """Under the decisive actions the two processes are chains, whose discounted cost is the distance."""
-    check(solved(source, target, 0.9, "matched"))
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_interrupts_inside_a_step(monkeypatch, calls, after):
+    """Ctrl-C before or after the work of a step, or of the start."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    truth = bm.bisimulation_metric(mdp, discount=0.9)
+    left = [calls]
+
+    def interrupted(call):
+        def work(*args, **options):
+            left[0] -= 1
+            if left[0] >= 0:
+                return call(*args, **options)
+            if after:
+                call(*args, **options)
+            raise KeyboardInterrupt
+
+        return work
+
+    for name in ("init", "step"):
+        monkeypatch.setattr(bm.solvers.GameIteration, name, interrupted(getattr(bm.solvers.GameIteration, name)))
+    with pytest.raises(SolveInterrupted) as caught:
+        bm.bisimulation_metric(mdp, discount=0.9)
+    found = caught.value.solution
+    assert (found.lower <= truth.upper).all()
+    assert (truth.lower <= found.upper).all()
+    assert found.coupling[0, 1].sum() == pytest.approx(1.0, abs=1e-12)
 
 
-@settings(max_examples=40)
-@given(strategies.mdps(start=True), strategies.mdps(start=True))
-def test_contributions_add_up_to_the_distance_between_same_actions(source, target):
-    """The same where every action meets itself."""
-    check(solved(source, target, 0.7, "same"))
+def test_missed_tolerance():
+    """An explicit one raises with the solution, unless throw=False."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    with pytest.raises(ToleranceNotReached, match="tol") as caught:
+        bm.bisimulation_metric(mdp, discount=0.9, tol=1e-300)
+    assert caught.value.solution.relative_gap < 1e-9
+    assert bm.bisimulation_metric(mdp, discount=0.9, tol=1e-300, throw=False).status is bm.Status.STALLED
+    with pytest.raises(ToleranceNotReached, match="raise max_steps"):
+        bm.solve(Game(mdp, mdp, discount=0.9), tol=1e-9, max_steps=2)
 
 
-def check(solution):
-    """Occupancies are a distribution, and the sum of occupancy times reward gap is certified."""
-    n, m = solution.problem.shape
-    occupancy = solution.coupling.occupancy()
-    assert math.isclose(occupancy.sum(), 1.0, rel_tol=1e-9)
-    whole = solution.explain(k=n * m)
-    low, high = solution.interval
-    assert low <= whole.distance <= high
-    assert math.isclose(sum(part.amount for part in whole.parts), whole.distance, rel_tol=1e-8, abs_tol=1e-12)
-    assert whole.normalised
-    for part in whole.parts:
-        s, t = int(part.source), int(part.target)
-        a, b = map(int, part.actions)
-        assert (a, b) == tuple(solution.decisive[s, t])
-        gap = abs(solution.problem.source.rewards[s, a] - solution.problem.target.rewards[t, b])
-        assert math.isclose(part.cost, gap, rel_tol=1e-12)
-        assert math.isclose(part.amount, part.occupancy * part.cost, rel_tol=1e-12)
-        assert part.occupancy == occupancy[s, t]
-
-
-def test_an_explanation_names_states_and_actions():
-    """As text and as HTML; the pairs left out are counted."""
-    solution = solved(SOURCE, TARGET, 0.9, "same")
-    text = repr(solution.explain(1))
-    assert text.splitlines()[0].split() == [
-        "source",
-        "target",
-        "source",
-        "action",
-        "target",
-        "action",
-        *text.split()[6:10],
-    ]
-    assert {"stay", "go"} & set(text.splitlines()[1].split())
-    assert "together" in text
-    assert "<th>source action</th>" in solution.explain()._repr_html_()
-
-
-def test_other_starts():
-    """A pair of states by index or name, or a joint law; the processes' own starts by default."""
-    solution = solved(SOURCE, TARGET, 0.9, "matched")
-    by_name, by_index = (solution.explain(start=pair) for pair in (("a", "d"), (0, 1)))
-    assert repr(by_name) == repr(by_index) == repr(solution.explain())
-    law = np.full((2, 2), 0.25)
-    assert math.isclose(solution.explain(start=law).distance, solution.value.mean(), rel_tol=1e-8)
-    for wrong in (3, ("a",), np.ones((2, 2)), np.full((4, 1), 0.25)):
-        with pytest.raises(InvalidOption):
-            solution.explain(start=wrong)
-    with pytest.raises(InvalidOption, match="k is -1"):
-        solution.explain(-1)
-
-
-def test_without_a_start():
-    """The error says what to do; a pair of states works."""
-    solution = bm.bisimulation_metric(bm.MDP([STAY, GO], [[0.0, 1.0], [0.5, 0.25]]), discount=0.9)
-    with pytest.raises(MissingStart, match="with_start"):
-        solution.explain()
-    assert solution.explain(start=(0, 1)).distance == pytest.approx(solution.value[0, 1], rel=1e-8)
-
-
-@pytest.mark.parametrize("discount", [0.0, 0.9])
-def test_where_nothing_is_solved(discount):
-    """No future, or nothing to pay: the cost is the distance."""
-    rewards = [[0.0, 1.0], [0.5, 0.25]] if discount == 0.0 else np.ones((2, 2))
-    solution = bm.bisimulation_metric(bm.MDP([STAY, GO], rewards, start=0), discount=discount)
-    assert solution.explain(start=(0, 1)).distance == solution.value[0, 1]
-
-
-def test_a_solution_survives_pickle():
-    """With its decisive actions and its explanation."""
-    solution = solved(SOURCE, TARGET, 0.9, "matched")
-    again = pickle.loads(pickle.dumps(solution))
-    assert np.array_equal(again.decisive, solution.decisive)
-    assert repr(again.explain()) == repr(solution.explain())
+def test_threads_give_the_same_bits(monkeypatch):
+    """One thread or three."""
+    mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
+    found = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("BISIMETRIC_THREADS", threads)
+        found.append(bm.bisimulation_metric(mdp, discount=0.9, actions="matched"))
+    np.testing.assert_array_equal(found[0].value, found[1].value)
+    np.testing.assert_array_equal(found[0].upper, found[1].upper)

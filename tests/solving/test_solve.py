@@ -1,4 +1,4 @@
-"""The loop: options, callbacks, progress. What it promises is in test_promises.py and test_laws.py."""
+"""The loop: options, callbacks, progress. What it promises is in tests/laws."""
 
 from __future__ import annotations
 
@@ -123,6 +123,7 @@ def test_large_supports():
         assert np.array_equal(law.sum(axis=0), Q[y])
 
 
+@pytest.mark.slow
 def test_more_successors_than_sixteen_bits_number():
     """A state with 70,000 successors against a single state: one coupling, but the widest trees."""
     n = 70_000

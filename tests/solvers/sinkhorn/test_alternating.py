@@ -1,4 +1,4 @@
-"""The paper's theorems and lemmas, options of its two methods. That intervals hold is in test_approximate_laws.py."""
+"""The paper's theorems and lemmas, options of its two methods. Their intervals are in tests/laws."""
 
 from __future__ import annotations
 

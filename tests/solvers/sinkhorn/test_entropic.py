@@ -25,6 +25,7 @@ def test_sharp_transports_are_exact_ones():
         assert np.abs(bm.solve(ROOMS, solver).value - exact).max() <= 0.01 * exact.max()
 
 
+@pytest.mark.slow
 def test_warm_starts_help():
     """With few projections a round, scalings that are kept are far ahead of scalings that are not."""
     exact = bm.solve(ROOMS).value

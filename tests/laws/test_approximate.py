@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import bisimetric as bm
 from bisimetric.errors import SolveInterrupted, ToleranceNotReached
@@ -30,7 +30,6 @@ def assert_valid(solution):
             assert np.abs(law.sum(axis=0) - Q[y]).sum() <= VALID
 
 
-@settings(max_examples=25)
 @given(strategies.problems())
 def test_intervals_hold_exactly(approximate_solver, problem):
     """No interval misses the rational distance, whatever the scale; every number is finite."""
@@ -44,7 +43,6 @@ def test_intervals_hold_exactly(approximate_solver, problem):
     assert solution.status in (bm.Status.COMPLETED, bm.Status.SOLVED)
 
 
-@settings(max_examples=10)
 @given(strategies.tame_problems())
 def test_couplings_are_valid(approximate_solver, problem):
     """The proof of the upper bound is a coupling, and its value is the estimate where that is inside the interval."""
@@ -67,7 +65,7 @@ def test_an_explicit_tolerance_is_a_promise(approximate_solver):
     loose = bm.solve(problem, approximate_solver, tol=10.0)
     assert loose.status is bm.Status.SOLVED
     assert len(loose.history) == 1
-    with pytest.raises(ToleranceNotReached, match="more rounds") as caught:
+    with pytest.raises(ToleranceNotReached) as caught:
         bm.solve(problem, approximate_solver, tol=1e-13)
     quiet = bm.solve(problem, approximate_solver, tol=1e-13, throw=False)
     for solution in (caught.value.solution, quiet):

@@ -62,3 +62,12 @@ def test_exact_elimination():
         Fraction(1, 5),
         Fraction(1, 10),
     ]
+
+
+def test_the_two_oracles_of_games_agree():
+    """Value iteration in floats and strategy iteration in fractions."""
+    mdp = bm.MDP([[[0, 1], [0, 1]], [[1, 0], [0, 1]]], [[3, 2], [1, 2]])
+    for matched in (False, True):
+        exact = reference.exact_game_distances(mdp, mdp, 0.95, matched=matched)
+        plain = reference.game_distances(mdp, mdp, 0.95, matched=matched)
+        np.testing.assert_allclose(plain, np.array(exact, float), atol=1e-12)

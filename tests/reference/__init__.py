@@ -1,0 +1,46 @@
+"""Naive oracles that share no code with the library, for problems of a few states.
+
+They solve the fixed-point equation
+
+    V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },        V = c where the game stops,
+
+in floats (`distances`) and in rational numbers (`exact_distances`), and what belongs to it: metrics of decision
+processes (`games`), bisimilarity (`partitions`), Sinkhorn value iteration (`sinkhorn`).
+"""
+
+from tests.reference.floats import bellman, distances, evaluate, transport, transports
+from tests.reference.games import exact_game_distances, exact_optimal_rewards, game_distances, optimal_values
+from tests.reference.partitions import bisimilarity
+from tests.reference.rationals import (
+    GRAINS,
+    exact_distances,
+    exact_gaps,
+    exact_rewards,
+    exact_transport,
+    marginals,
+    solve_exactly,
+    vertices,
+)
+from tests.reference.sinkhorn import sinkhorn_rounds
+
+__all__ = [
+    "GRAINS",
+    "bellman",
+    "bisimilarity",
+    "distances",
+    "evaluate",
+    "exact_distances",
+    "exact_game_distances",
+    "exact_gaps",
+    "exact_optimal_rewards",
+    "exact_rewards",
+    "exact_transport",
+    "game_distances",
+    "marginals",
+    "optimal_values",
+    "sinkhorn_rounds",
+    "solve_exactly",
+    "transport",
+    "transports",
+    "vertices",
+]

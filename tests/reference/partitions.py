@@ -1,0 +1,38 @@
+"""Bisimilarity: the coarsest stable partition, in rational numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+
+def bisimilarity(matrix, groups):
+    """The coarsest stable partition that refines `groups`, numbered by first states: exact sums, until nothing changes.
+
+    `matrix` is [n, n], or [n, actions, n] for several rows per state.
+    """
+    rows = np.asarray(matrix)
+    rows = rows[:, None, :] if rows.ndim == 2 else rows
+    classes = _by_first(list(groups))
+    while True:
+        signatures = [
+            (classes[s], *(tuple(_sums(row, classes)) for row in rows[s]))  # hashable: Fractions
+            for s in range(len(rows))
+        ]
+        after = _by_first(signatures)
+        if after == classes:
+            return classes
+        classes = after
+
+
+def _sums(row, classes):
+    total = [Fraction(0)] * (max(classes) + 1)
+    for state, p in enumerate(row):
+        total[classes[state]] += Fraction(float(p))
+    return total
+
+
+def _by_first(keys):
+    number: dict[object, int] = {}
+    return [number.setdefault(key, len(number)) for key in keys]

@@ -1,0 +1,318 @@
+"""Rules for the whole of the sources, as tests.
+
+How large files and functions may be; one home for each constant; a test file for each source file; and what the
+docstring of a public name contains.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import bisimetric as bm
+
+PACKAGE = Path(bm.__file__).parent
+TESTS = Path(__file__).parent
+
+MOST_MODULES = 8  # directly in the package
+MOST_LINES = 350
+MOST_KERNEL_LINES = 450
+MOST_FUNCTION_LINES = 80  # without the docstring, outside kernels/
+MOST_ARGUMENTS = 10  # outside kernels/
+
+# What still breaks a rule. Every name here is work to do; the sets end empty.
+LONG_FILES_PENDING: set[str] = {
+    "certificates/certify.py",
+    "couplings/factored.py",
+    "operators/bellman.py",
+    "tests/bisimulation/test_aggregation.py",
+    "tests/couplings/test_coupling.py",
+    "tests/io/test_io_corrupt.py",
+}
+LONG_FUNCTIONS_PENDING: set[str] = {
+    "cli/_app.py:distance",
+}
+DOCSTRINGS_PENDING: set[str] = {
+    "Aggregation", "Certificate", "Coupling", "Decaying", "EntropicPolicyIteration", "ExactCertificate",
+    "FromTheorem", "LinearProgram", "MDP", "MDPAggregation", "MDPSolution", "MarkovChain", "OptimalPolicy",
+    "PairDone", "PolicyIteration", "Potentials", "Problem", "SinkhornBellman", "SinkhornPolicyIteration",
+    "SinkhornValueIteration", "Solution", "Step", "ValueIteration", "aggregate", "as_chain", "as_mdp",
+    "bisimilar_classes", "bisimilarity_distance", "bisimulation_metric", "certify", "certify_exactly",
+    "cost.features", "cost.label_mismatch", "cost.reward_gap", "distance", "environments.Entry",
+    "environments.by_name", "environments.catalogue", "environments.classic_four_rooms", "environments.four_rooms",
+    "environments.four_rooms_mdp", "environments.four_rooms_obstacles", "environments.grid", "environments.grid_3x3",
+    "environments.is_name", "environments.matching_four_rooms", "environments.open_grid", "environments.random_chain",
+    "environments.random_cost", "environments.random_sparse_chain", "environments.small_four_rooms", "load", "mico",
+    "plot.Embedding", "plot.convergence", "plot.distances", "plot.embed", "plot.heat_map", "plot.mds", "plot.save",
+    "plot.times", "quotient", "save", "solve", "solvers.GameIteration", "solvers.Iterate", "Coupling.law",
+}  # fmt: skip
+CONSTANTS_PENDING: set[str] = {
+    "FAIR_CUT",
+    "FINEST_ACCURACY",
+    "METHODS",
+    "PATIENCE",
+    "PROGRESS",
+    "ROUNDING",
+}
+TESTS_PENDING: set[str] = set()
+
+
+def relative(path: Path) -> str:
+    """A source file's path in the package, or a test file's path with `tests/` before it."""
+    inside = path.is_relative_to(PACKAGE)
+    return path.relative_to(PACKAGE if inside else TESTS.parent).as_posix()
+
+
+SOURCES = {relative(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in SOURCES.items()}
+
+
+def assert_none(broken: dict[str, object], pending: set[str]) -> None:
+    """Nothing breaks the rule but what is pending; both are shown."""
+    for name, what in sorted(broken.items()):
+        print(f"{'pending' if name in pending else 'broken'}: {name}: {what}")
+    assert set(broken) <= pending
+
+
+# ------------------------------------------------------------------ sizes
+
+
+def test_there_is_something_to_look_at():
+    """The parser sees the package."""
+    assert {"__init__.py", "solving/loop.py", "kernels/check.py"} <= set(SOURCES)
+
+
+def test_few_modules_stand_directly_in_the_package():
+    """Everything else has a folder that says what it holds."""
+    modules = [name for name in SOURCES if "/" not in name]
+    assert len(modules) <= MOST_MODULES, modules
+
+
+def test_no_file_is_too_long():
+    """Sources, tests and benchmarks."""
+    long = {}
+    for path in [*SOURCES.values(), *TESTS.rglob("*.py"), *(TESTS.parent / "benchmarks").rglob("*.py")]:
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        if lines > (MOST_KERNEL_LINES if relative(path).startswith("kernels/") else MOST_LINES):
+            long[relative(path)] = f"{lines} lines"
+    assert_none(long, LONG_FILES_PENDING)
+
+
+def test_no_function_is_too_long_or_takes_too_much():
+    """Outside the kernels, where arrays are single arguments."""
+    large = {}
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or name.startswith("kernels/"):
+                continue
+            given = node.args
+            arguments = len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
+            arguments -= any(argument.arg in {"self", "cls"} for argument in given.args[:1])
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if ast.get_docstring(node) is not None:
+                lines -= (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
+            if lines > MOST_FUNCTION_LINES or arguments > MOST_ARGUMENTS:
+                large[f"{name}:{node.name}"] = f"{lines} lines, {arguments} arguments"
+    assert_none(large, LONG_FUNCTIONS_PENDING)
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if name.endswith("__init__.py")])
+def test_every_folder_says_what_it_holds(name):
+    """In the docstring of its `__init__`."""
+    assert ast.get_docstring(TREES[name])
+
+
+# ------------------------------------------------------------------ constants
+
+# Names that every module of a kind has, even with the same expression.
+IN_EVERY_MODULE = {"EXPERIMENT"}
+# Names that stand in several modules for different things.
+SEVERAL_MEANINGS = {
+    # each experiment, picture, folder or model has its own
+    "ALL", "COLOURS", "FOLDER", "KINDS", "METHODS", "MODULES", "NAME", "QUICK", "REMEDIES", "SIZE",
+    "BYTES_PER_CELL", "BYTES_PER_ENTRY", "BYTES_PER_PAIR", "CELLS_AT_ONCE", "CHUNK", "LONGEST_MESSAGE", "LONGEST_NAME",
+    # what each computation is held to
+    "DENSE_FROM", "HUGE", "LARGEST", "MANY_PRODUCTS", "MARGIN", "MOST_ROUNDS", "NOTHING", "ONE_CALL", "PATIENCE",
+    "PROGRESS", "ROOM", "ROUNDING", "SMALL", "SMALLEST", "SOLVED", "SWEEPS", "SYMMETRIC", "TOL",
+    # letters of a map, colours of a picture, a flow, a worker
+    "FREE", "START", "WALL",
+}  # fmt: skip
+
+
+def constants(tree: ast.Module) -> dict[str, str]:
+    """Names in upper case that a module assigns, and the expressions that it gives them."""
+    found = {}
+    for node in tree.body:
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            for name in target.elts if isinstance(target, ast.Tuple) else [target]:
+                if isinstance(name, ast.Name) and name.id.isupper():
+                    found[name.id.strip("_")] = ast.unparse(node.value)
+    return found
+
+
+def homes() -> dict[str, dict[str, str]]:
+    """For each constant, the modules that assign it and its expression there."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for module, tree in TREES.items():
+        for name, expression in constants(tree).items():
+            found[name][module] = expression
+    return found
+
+
+def test_one_home_for_each_constant():
+    """No two modules give the same name the same value, and a name with several values is a known one."""
+    repeated = {}
+    for name, values in homes().items():
+        same = len(set(values.values())) < len(values)
+        if len(values) > 1 and name not in IN_EVERY_MODULE and (same or name not in SEVERAL_MEANINGS):
+            repeated[name] = values
+    assert_none(repeated, CONSTANTS_PENDING)
+
+
+# ------------------------------------------------------------------ tests mirror sources
+
+# Source files and folders that are tested by their behaviour in files of other names, and where.
+TESTED_ELSEWHERE = {
+    "__main__.py": "cli/test_cli_exit_codes.py",  # `python -m bisimetric`
+    "_distance.py": "test_examples.py",  # one line around `solve`, used by nearly every test
+    "plot.py": "views",  # names only
+    "certificates/game.py": "bisimulation/test_metric.py",
+    "cli": "cli",  # by what commands print and how they end
+    "couplings/averaged.py": "solvers/sinkhorn/test_alternating.py",
+    "couplings/factored.py": "kernels/sinkhorn/test_projection.py",
+    "couplings/lifted.py": "solving/test_lumping.py",
+    "environments/_layout.py": "environments/test_grid.py",  # maps are read by the grids
+    "environments/_walk.py": "environments/test_grid.py",
+    "environments/_random.py": "environments/test_random_chains.py",
+    "experiments": "experiments",  # every test runs on all of them
+    "io": "io",  # by files that come back, are corrupt or are cut short
+    "kernels": "kernels",  # small kernels are tested with those that call them, and by whole solves
+    "many/outcome.py": "many/test_pairwise.py",
+    "many/worker.py": "many/test_runs.py",
+    "operators/bellman.py": "laws",
+    "operators/evaluation.py": "operators/test_modes.py",
+    "operators/game.py": "bisimulation/test_metric.py",
+    "operators/listing.py": "kernels/test_listing.py",
+    "solvers/base.py": "laws",
+    "solvers/sinkhorn": "solvers/sinkhorn/test_alternating.py",  # theorems that hold for the family
+    "solving/task.py": "solving/test_loop.py",
+    "views/cells.py": "views/test_heat_map.py",
+    "views/embedding.py": "views/test_mds.py",
+    "views/saving.py": "views/test_look.py",
+    "views/series.py": "views/test_convergence.py",
+    "views/thumbnails.py": "views/test_mds.py",
+}
+
+
+def is_tested_elsewhere(name: str) -> bool:
+    """Whether the table has a file, or a folder around it."""
+    return any(name == entry or name.startswith(f"{entry}/") for entry in TESTED_ELSEWHERE)
+
+
+def test_every_source_file_has_its_test_file():
+    """`solving/loop.py` is tested in `tests/solving/test_loop.py`, or the table above says where."""
+    missing = {}
+    for name, path in SOURCES.items():
+        expected = TESTS / Path(name).parent / f"test_{path.stem.lstrip('_')}.py"
+        if path.name != "__init__.py" and not expected.exists() and not is_tested_elsewhere(name):
+            missing[name] = f"no {relative(expected)}"
+    assert_none(missing, TESTS_PENDING)
+
+
+def test_the_table_of_exceptions_is_true():
+    """It names sources and tests that are there."""
+    for name, test in TESTED_ELSEWHERE.items():
+        assert (PACKAGE / name).exists(), name
+        assert (TESTS / test).exists(), test
+
+
+def test_every_folder_of_sources_has_its_folder_of_tests():
+    """Folders of tests without sources are for what concerns several folders."""
+    sources = {path.parent.relative_to(PACKAGE) for path in SOURCES.values()}
+    tests = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
+    assert sources <= tests | {Path(".")}
+    assert tests - sources <= {Path(name) for name in ("benchmarks", "laws", "reference")}
+
+
+# ------------------------------------------------------------------ docstrings
+
+PUBLIC_MODULES = ("cost", "plot", "environments", "errors", "solvers")
+
+
+def public_names() -> dict[str, object]:
+    """Functions and classes that users see, by the name under which they see them."""
+    found = {name: getattr(bm, name) for name in bm.__all__ if name not in {"__version__", *bm.MODULES}}
+    for module in PUBLIC_MODULES:
+        inside = getattr(bm, module)
+        found |= {f"{module}.{name}": getattr(inside, name) for name in inside.__all__}
+    once = {id(thing): name for name, thing in reversed(found.items())}  # some have two names; the first is shown
+    return {name: thing for name, thing in found.items() if callable(thing) and once[id(thing)] == name}
+
+
+def sections(docstring: str) -> dict[str, list[str]]:
+    """The lines of every numpydoc section."""
+    lines, found, title = inspect.cleandoc(docstring).splitlines(), {"": []}, ""
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if re.fullmatch("-+", below) and len(below) == len(line):
+            title = line
+            found[title] = []
+        elif not re.fullmatch("-+", line):
+            found[title].append(line)
+    return found
+
+
+def documented(lines: list[str]) -> set[str]:
+    """The parameters that a section names, several on a line too: `chains, others : lists of chains`."""
+    heads = [line.split(" : ")[0] for line in lines if line and not line.startswith(" ")]
+    return {name.strip(" *`") for head in heads for name in head.split(",")}
+
+
+def missing_from_docstring(thing: object) -> list[str]:
+    """What the docstring of a public function or class lacks."""
+    own = getattr(thing, "__doc__", None) or ""
+    if not own or own.startswith(f"{getattr(thing, '__name__', '')}("):  # as dataclasses and named tuples make it
+        return ["a docstring"]
+    found, lacks = sections(own), []
+    is_class = inspect.isclass(thing)
+    if is_class and issubclass(thing, (BaseException, enum.Enum)):
+        return []
+    protocol = getattr(thing, "_is_protocol", False)
+    parameters = set() if protocol else {name for name in inspect.signature(thing).parameters if name[0] != "_"}
+    told = documented(found.get("Parameters", []))
+    if is_class:
+        told |= documented(found.get("Attributes", []))
+    if parameters - told:
+        lacks.append(f"Parameters: {', '.join(sorted(parameters - told))}")
+    if told - parameters and not is_class:
+        lacks.append(f"not in the signature: {', '.join(sorted(told - parameters))}")
+    if not is_class and "Returns" not in found and inspect.signature(thing).return_annotation not in (None, "None"):
+        lacks.append("Returns")
+    solver = is_class and issubclass(thing, bm.solvers.Solver) and thing is not bm.solvers.Solver
+    if (not is_class or solver) and "Examples" not in found:
+        lacks.append("Examples")
+    return lacks
+
+
+def test_public_names_are_documented():
+    """numpydoc sections, every parameter of the signature, examples on functions and solvers."""
+    lacking = {name: missing_from_docstring(thing) for name, thing in public_names().items()}
+    assert_none({name: lacks for name, lacks in lacking.items() if lacks}, DOCSTRINGS_PENDING)
+
+
+def test_public_methods_are_documented():
+    """One sentence at least on every public method and property of a public class."""
+    silent = {}
+    for name, thing in public_names().items():
+        for attribute, member in vars(thing).items() if inspect.isclass(thing) else ():
+            explained = isinstance(member, property) or inspect.isroutine(getattr(thing, attribute, None))
+            if not attribute.startswith("_") and explained and not inspect.getdoc(getattr(thing, attribute)):
+                silent[f"{name}.{attribute}"] = "a docstring"
+    assert_none(silent, DOCSTRINGS_PENDING)
