@@ -41,8 +41,8 @@ def rooms():
 def test_classes_are_used(rooms):
     """Where they pay, and not where they are not wanted."""
     on_classes, on_states = rooms
-    assert isinstance(on_classes.witness, LiftedWitness)
-    assert not isinstance(on_states.witness, LiftedWitness)
+    assert isinstance(on_classes._witness, LiftedWitness)
+    assert not isinstance(on_states._witness, LiftedWitness)
     assert on_classes.problem is on_states.problem
     assert on_classes.status is bm.Status.SOLVED
     assert on_classes.history
