@@ -23,8 +23,7 @@ import numpy.typing as npt
 import bisimetric as bm
 from benchmarks.tables import Row
 from bisimetric import kernels
-from bisimetric._support.blocks import for_even_split
-from bisimetric._support.cores import thread_count
+from bisimetric._support.blocks import for_even_split, thread_count
 from bisimetric.kernels.layout import Trees
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation

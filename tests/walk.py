@@ -82,7 +82,7 @@ def walks() -> list[Walk]:
     os.environ["BISIMETRIC_THREADS"] = "1"
     try:
         return [
-            walk("bm.distance(a, b, discount=0.95).distance", lambda: bm.distance(a, b, discount=0.95).distance),
+            walk("bm.distance(a, b, discount=0.95)", lambda: bm.distance(a, b, discount=0.95)),
             walk("bm.bisimulation_metric(mdp, discount=0.9)", lambda: bm.bisimulation_metric(mdp, discount=0.9)),
             walk("bm.pairwise([a, b, c], discount=0.95)", lambda: bm.pairwise([a, b, c], discount=0.95)),
         ]

@@ -9,7 +9,8 @@ from contextlib import suppress
 import pytest
 
 from bisimetric._support import cgroups, cores
-from bisimetric._support.cores import core_count, one_thread, thread_count
+from bisimetric._support.blocks import one_thread, thread_count
+from bisimetric._support.cores import core_count
 from bisimetric._support.threads import call_in_thread
 from bisimetric.errors import InvalidOption
 
@@ -69,5 +70,5 @@ def test_cores_within_control_groups(monkeypatch, tmp_path, own, files, expected
         path.write_text(text)
     monkeypatch.setattr(cgroups, "PROC", tmp_path)
     monkeypatch.setattr(cgroups, "CGROUP", tmp_path)
-    monkeypatch.setattr(cores, "_processors", lambda: 8)
+    monkeypatch.setattr(cores, "processors", lambda: 8)
     assert core_count() == expected

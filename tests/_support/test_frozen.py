@@ -63,7 +63,7 @@ NAMES = (
     "lumped", "game", "potentials", "coupling", "certificate", "certificate at once", "exact", "policy", "quotient",
     "aggregation", "mdp aggregation", "embedding",
 )  # fmt: skip
-OPEN = ("_witness", "_bellman")  # how bounds were found: kernels still work on these
+OPEN = ("_witness", "_bellman", "_proof")  # how bounds were found: kernels still work on these
 
 
 def arrays(thing, place=""):

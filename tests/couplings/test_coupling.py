@@ -368,7 +368,7 @@ def test_witnesses_hand_out_any_range():
     random = np.random.default_rng(1)
     source, target = (bm.MarkovChain(random.dirichlet(np.ones(k), k)) for k in (3, 4))
     problem = bm.Problem(source, target, discount=0.9, cost=random.random((3, 4)))
-    trees = bm.solve(problem)._witness
+    trees = bm.solve(problem)._proof.witness
     independent = IndependentWitness(Bellman.of(problem))
     for witness in (trees, independent, StoredWitness(trees.cells(0, 12)), StoredWitness(independent.cells(0, 12))):
         whole = witness.cells(0, 12)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric._support.cores import thread_count
+from bisimetric._support.blocks import thread_count
 from bisimetric.experiments.methods import LADDERS, PAPER, climb
 from bisimetric.experiments.rounds import answer, iterates, relative_error, spaced, truth, values
 from bisimetric.experiments.running_time import BATCH, cpu_seconds, single_threaded

@@ -7,6 +7,7 @@ import math
 import zipfile
 from functools import cache
 from io import BytesIO
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -146,10 +147,10 @@ def assert_same_solution(one, other):
     for part in ("discount", "normalised", "cost_error"):
         assert getattr(one.problem, part) == getattr(other.problem, part)
     assert other.problem.normalised is one.problem.normalised
-    for part in ("value", "lower", "upper", "_checked_value"):
-        assert_same_array(getattr(one, part), getattr(other, part))
-    for part in ("solver", "status", "history", "_scale", "gap", "relative_gap"):
-        assert getattr(one, part) == getattr(other, part), part
+    for part in ("value", "lower", "upper", "_proof.value"):
+        assert_same_array(attrgetter(part)(one), attrgetter(part)(other))
+    for part in ("solver", "status", "history", "_proof.scale", "gap", "relative_gap"):
+        assert attrgetter(part)(one) == attrgetter(part)(other), part
     assert repr(one) == repr(other)
     assert (one.coupling.matrix() != other.coupling.matrix()).nnz == 0
     n, m = one.problem.shape
@@ -169,7 +170,7 @@ def assert_same_mdp(one, other):
         for part in ("indptr", "indices", "data"):
             assert_same_array(getattr(a, part), getattr(b, part))
     for part in ("rewards", "available", "row_error", "merged"):
-        assert_same_array(getattr(one, part), getattr(other, part))
+        assert_same_array(attrgetter(part)(one), attrgetter(part)(other))
         assert not getattr(other, part).flags.writeable
 
 
@@ -179,9 +180,9 @@ def assert_same_mdp_solution(one, other):
     assert_same_mdp(one.problem.target, other.problem.target)
     assert one.problem == other.problem
     for part in ("value", "lower", "upper", "decisive"):
-        assert_same_array(getattr(one, part), getattr(other, part))
+        assert_same_array(attrgetter(part)(one), attrgetter(part)(other))
     for part in ("solver", "status", "history", "tol", "gap", "relative_gap"):
-        assert getattr(one, part) == getattr(other, part), part
+        assert attrgetter(part)(one) == attrgetter(part)(other), part
     assert repr(one) == repr(other)
     assert (one.coupling.matrix() != other.coupling.matrix()).nnz == 0
     n, m = one.problem.shape

@@ -51,7 +51,7 @@ def test_marginals_are_exact(name):
     """Every coupling has the rows of both states, bit by bit."""
     chain = CHAINS[name]
     solution = bm.solve(bm.Problem(chain, chain, discount=0.9))
-    assert isinstance(solution._witness, LiftedWitness)
+    assert isinstance(solution._proof.witness, LiftedWitness)
     rows = chain.transitions.toarray()
     for x in range(chain.n_states):
         for y in range(chain.n_states):
@@ -79,7 +79,7 @@ def test_a_class_that_the_first_state_never_enters():
     """The last state's extra grain has a potential that leaves f as it is, and the diagonal is still exactly zero."""
     chain = CHAINS["nearly"]
     solution = bm.solve(bm.Problem(chain, chain, discount=0.9))
-    assert solution._witness.class_x.tolist() == [0, 0, 0, 0, 1, 2, 3]
+    assert solution._proof.witness.class_x.tolist() == [0, 0, 0, 0, 1, 2, 3]
     f, g = solution.potentials[0, 3]
     f_without, g_without = solution.potentials[0, 0]
     np.testing.assert_allclose(f, f_without, atol=1e-12)
@@ -96,6 +96,6 @@ def test_stopped_pairs_have_no_coupling():
     stop = np.zeros((6, 6), bool)
     stop[[0, 3]] = True
     solution = bm.solve(bm.Problem(chain, chain, discount=0.9, stop=stop))
-    assert isinstance(solution._witness, LiftedWitness)
+    assert isinstance(solution._proof.witness, LiftedWitness)
     assert solution.coupling[3, 4].nnz == 0
     assert solution.coupling[1, 4].nnz > 0

@@ -47,14 +47,14 @@ def solved() -> bm.Solution:
 
 def with_cells(solution: bm.Solution, **parts: object) -> bm.Solution:
     """The solution with a coupling that somebody tampered with."""
-    cells: Cells = solution._witness.cells(0, 4)
-    return replace(solution, _witness=StoredWitness(cells._replace(**parts)))
+    cells: Cells = solution._proof.witness.cells(0, 4)
+    return replace(solution, _proof=solution._proof._replace(witness=StoredWitness(cells._replace(**parts))))
 
 
 def test_negative_mass_is_refused() -> None:
     """A coupling with negative mass proves nothing."""
     solution = solved()
-    weight = -solution._witness.cells(0, 4).weight
+    weight = -solution._proof.witness.cells(0, 4).weight
     with pytest.raises(bm.errors.InvalidWitness, match="mass"):
         bm.certify_exactly(with_cells(solution, weight=weight))
 
@@ -62,7 +62,7 @@ def test_negative_mass_is_refused() -> None:
 def test_missing_mass_is_paid_for() -> None:
     """A coupling that lacks mass widens the interval, and the truth stays inside."""
     solution = solved()
-    weight = solution._witness.cells(0, 4).weight * (1 - 1e-6)
+    weight = solution._proof.witness.cells(0, 4).weight * (1 - 1e-6)
     proof = bm.certify_exactly(with_cells(solution, weight=weight))
     truth = exact_distances(solution.problem)
     assert all(proof.lower[p] <= truth[p[0]][p[1]] <= proof.upper[p] for p in np.ndindex(2, 2))
@@ -102,7 +102,7 @@ def test_floats_claim_no_more_than_rationals_prove(problem: bm.Problem, tol: flo
 def test_cells_outside_the_supports_are_refused(name: str, new: int) -> None:
     """They are never read."""
     solution = solved()
-    positions = getattr(solution._witness.cells(0, 4), name).copy()
+    positions = getattr(solution._proof.witness.cells(0, 4), name).copy()
     positions[0] = new
     with pytest.raises(bm.errors.InvalidWitness, match="expected a cell of the supports"):
         bm.certify_exactly(with_cells(solution, **{name: positions}))
@@ -111,7 +111,7 @@ def test_cells_outside_the_supports_are_refused(name: str, new: int) -> None:
 def test_any_potentials_prove_something_true() -> None:
     """Wrong potentials lower the bound and never lift it over the truth."""
     solution = solved()
-    potential = solution._witness.cells(0, 4).potential
+    potential = solution._proof.witness.cells(0, 4).potential
     noise = np.random.default_rng(0).normal(size=potential.shape)
     proof = bm.certify_exactly(with_cells(solution, potential=potential + noise))
     assert (proof.lower <= np.array(exact_distances(solution.problem))).all()

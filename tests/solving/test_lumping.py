@@ -41,8 +41,8 @@ def rooms():
 def test_classes_are_used(rooms):
     """Where they pay, and not where they are not wanted."""
     on_classes, on_states = rooms
-    assert isinstance(on_classes._witness, LiftedWitness)
-    assert not isinstance(on_states._witness, LiftedWitness)
+    assert isinstance(on_classes._proof.witness, LiftedWitness)
+    assert not isinstance(on_states._proof.witness, LiftedWitness)
     assert on_classes.problem is on_states.problem
     assert on_classes.status is bm.Status.SOLVED
     assert on_classes.history
@@ -62,7 +62,7 @@ def test_lifted_couplings(chain, always):
     """Exact marginals, and a certificate on the full problem as good as the one that was lifted."""
     problem = bm.Problem(chain, chain, discount=0.9)
     solution = bm.solve(problem)
-    assert isinstance(solution._witness, LiftedWitness)
+    assert isinstance(solution._proof.witness, LiftedWitness)
     n = chain.n_states
     couplings = solution.coupling.matrix()
     assert (couplings.data > 0).all()
@@ -71,7 +71,7 @@ def test_lifted_couplings(chain, always):
     rows = chain.transitions.toarray()
     assert (by_source == np.repeat(rows, n, axis=0)).all()
     assert (by_target == np.tile(rows, (n, 1))).all()
-    again = check(problem, Bellman.of(problem), solution._checked_value, solution._witness)
+    again = check(problem, Bellman.of(problem), solution._proof.value, solution._proof.witness)
     assert again.gap <= 1.1 * solution.gap + 1e-13
     np.testing.assert_array_equal(again.upper == 0, solution.upper == 0)
     assert (np.diag(solution.upper) == 0).all()
@@ -96,7 +96,7 @@ def test_potentials(chain, always):
     """f + g ≤ L on the successors, and L ≤ c + γ(<f, P> + <g, Q>), on states."""
     problem = bm.Problem(chain, chain, discount=0.9)
     solution = bm.solve(problem)
-    proved = (solution._checked_value - solution.certificate.shortfall) / solution._scale
+    proved = (solution._proof.value - solution.certificate.shortfall) / solution._proof.scale
     P, Q = problem.source.transitions.toarray(), problem.target.transitions.toarray()
     for x, y in [(0, 1), (3, 20), (11, 5)]:
         f, g = solution.potentials[x, y]
@@ -189,8 +189,8 @@ def test_stopping_pairs(always):
     stop = np.zeros((4, 4), bool)
     stop[3] = True
     solution = bm.solve(bm.Problem(chain, chain, discount=0.5, cost=cost, stop=stop))
-    assert isinstance(solution._witness, LiftedWitness)
-    assert solution._witness.class_x.tolist() == [0, 0, 0, 1]
+    assert isinstance(solution._proof.witness, LiftedWitness)
+    assert solution._proof.witness.class_x.tolist() == [0, 0, 0, 1]
     assert (solution.value[3] == 1.0).all()
     assert solution.coupling[3, 0].nnz == 0
     assert solution.value[0, 0] == pytest.approx(1.8)  # V = 1 + (3V/4 + 1/4)/2
@@ -259,7 +259,7 @@ def test_interrupts(phase, monkeypatch, rooms):
     assert solution.problem is problem
     assert (solution.lower <= truth.upper).all()
     assert (truth.lower <= solution.upper).all()
-    assert isinstance(solution._witness, LiftedWitness) == (phase != "classes")
+    assert isinstance(solution._proof.witness, LiftedWitness) == (phase != "classes")
     row = problem.source.transitions[[0]].toarray()[0]
     np.testing.assert_allclose(solution.coupling[0, 1].sum(axis=1), row, atol=1e-15)
 

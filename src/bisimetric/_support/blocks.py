@@ -13,18 +13,50 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from queue import SimpleQueue
 from types import CodeType
 from typing import Generic, TypeVar
 
-from bisimetric._support.cores import thread_count
 from bisimetric._support.threads import DEADLINE, Helpers, OutOfTime
+from bisimetric.errors import InvalidOption
 
+THREADS_VARIABLE = "BISIMETRIC_THREADS"
+_limit: ContextVar[int | None] = ContextVar("limit", default=None)  # on the threads of a `with one_thread()` block
 BLOCK_SECONDS = 0.05  # intended length of a block
 PARALLEL_FROM = 50_000  # array entries from which a second thread saves time
 Result = TypeVar("Result")
+
+
+def thread_count() -> int:
+    """Threads to work with: BISIMETRIC_THREADS, or one on every processor that this process may run on."""
+    limit = _limit.get()
+    if limit is not None:
+        return limit
+    wish = os.environ.get(THREADS_VARIABLE, "")
+    if not wish:
+        return processors()
+    if not (wish.isascii() and wish.isdigit()) or int(wish) < 1:
+        raise InvalidOption(f"{THREADS_VARIABLE} is {wish!r}, expected a positive whole number")
+    return int(wish)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Work with one thread inside; other threads of the program are not concerned."""
+    token = _limit.set(1)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def processors() -> int:
+    """Those that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @lru_cache(maxsize=1)

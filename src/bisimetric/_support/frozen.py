@@ -7,9 +7,8 @@ can still get new parts. So every public object that holds arrays is an `Immutab
 
 from __future__ import annotations
 
-import copy
 from dataclasses import fields
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -67,23 +66,3 @@ def _refrozen(value: Any) -> Any:
         for part in value:
             _refrozen(part)
     return value
-
-
-class SparseField(Generic[Held]):
-    """A field of an `Immutable` that holds a sparse array, or a tuple of them, and returns a shallow copy every time.
-
-    Assigning to an entry that is not stored gives a sparse array new parts, even if the old ones are read-only. Only
-    the copy gets them: the field stays as it was.
-    """
-
-    def __set_name__(self, owner: type[Any], name: str) -> None:
-        self._name = name
-
-    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Held:
-        if instance is None:
-            raise AttributeError(self._name)  # so that a dataclass sees no default value
-        held = instance.__dict__[self._name]
-        return tuple(map(copy.copy, held)) if isinstance(held, tuple) else copy.copy(held)  # type: ignore[return-value]
-
-    def __set__(self, instance: Any, value: Held) -> None:
-        instance.__dict__[self._name] = value

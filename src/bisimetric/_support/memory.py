@@ -20,7 +20,7 @@ LIBRARY_SPACE, LIBRARY_SPACE_PER_THREAD = 160 * 2**20, 40 * 2**20  # that loadin
 MOST_LIBRARY_THREADS = 64
 LARGE = 2**28  # bytes of a model from which the free memory is checked
 MOST_SHOWN = 10**300  # bytes; more would overflow a float
-NEGLIGIBLE = 500_000  # bytes that need no check once the kernels are loaded
+NEGLIGIBLE = 500_000  # bytes that need no check
 
 
 def available_bytes() -> int | None:
@@ -54,14 +54,21 @@ def fits(needed: int) -> bool:
 
 def require(needed: int, what: str, remedy: str) -> None:
     """Raise before anything is allocated when `needed` bytes are more than there are."""
-    if needed < NEGLIGIBLE and "bisimetric.kernels.check" in sys.modules:
+    if needed <= NEGLIGIBLE:
         return
     free = available_bytes()
     if free is not None and needed > free:
         raise NotEnoughMemory(f"{what} needs about {in_words(needed)}, available are {in_words(free)}; {remedy}")
+    _require_space(needed, what)
+
+
+def require_space_for_kernels() -> None:
+    """Raise before kernels are loaded where the compiler would get too little address space and end the process."""
+    _require_space(COMPILER_SPACE, "compiling kernels")
+
+
+def _require_space(needed: int, what: str) -> None:
     space = address_space()
-    if "bisimetric.kernels.check" not in sys.modules:
-        needed += COMPILER_SPACE
     if space is not None and needed > space:
         raise NotEnoughMemory(
             f"{what} needs about {in_words(needed)} of address space, "
@@ -71,13 +78,9 @@ def require(needed: int, what: str, remedy: str) -> None:
 
 def require_space_for_libraries() -> None:
     """Raise before numpy is loaded where OpenBLAS would get too little address space and end the process."""
-    needed = LIBRARY_SPACE + LIBRARY_SPACE_PER_THREAD * min(os.cpu_count() or 1, MOST_LIBRARY_THREADS)
-    space = address_space()
-    if "numpy" not in sys.modules and space is not None and needed > space:
-        raise NotEnoughMemory(
-            f"loading numpy and scipy needs about {in_words(needed)} of address space, "
-            f"this process may take {in_words(space)} more; raise its limit (ulimit -v)"
-        )
+    if "numpy" not in sys.modules:
+        threads = min(os.cpu_count() or 1, MOST_LIBRARY_THREADS)
+        _require_space(LIBRARY_SPACE + LIBRARY_SPACE_PER_THREAD * threads, "loading numpy and scipy")
 
 
 def require_if_large(needed: int, what: str, remedy: str) -> None:

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from bisimetric._support import memory
-from bisimetric.certificates.check import immediate, is_immediate
+from bisimetric.certificates.check import immediate
 from bisimetric.certificates.interval import Application, Certificate, Errors, interval
 from bisimetric.errors import SolverFailed
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
-from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.operators.evaluation import independent_value
 from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
@@ -70,7 +70,7 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
     memory.require(BYTES_PER_PAIR * n * m, f"MICo on {n} x {m} states", "merge bisimilar states with quotient(...)")
     problem = Problem(source, target, discount=discount, normalised=True)
     if is_immediate(problem):
-        return immediate(problem).published(None)
+        return immediate(problem)
     bellman = Bellman.of(problem)
     onward = problem.discount / (1.0 - problem.discount)
     largest = bellman.largest_cost / (1.0 - problem.discount)
@@ -80,7 +80,7 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
         residual = swept - value
         largest = float(np.abs(swept).max())
         if np.ptp(residual) <= max(TOL / onward, ROUNDING) * largest:
-            return _certified(problem, bellman, value, swept).published(None)
+            return _certified(problem, bellman, value, swept)
     gap = onward * float(np.ptp(residual)) / bellman.scale
     raise SolverFailed(f"the MICo distances are known only to {gap:.1g}; choose a smaller discount")
 
@@ -98,4 +98,4 @@ def _certified(problem: Problem, bellman: Bellman, value: Floats, swept: Floats)
     rows = 0.5 * sum(float(chain.row_error.max()) for chain in chains)
     residual = swept - value
     once = Application(swept, swept.copy(), float(residual.min()), float(residual.max()), Errors(terms, rows))
-    return interval(bellman, bellman.cost, value, once, lambda lower, upper: None)
+    return Certificate(*interval(bellman, bellman.cost, value, once, lambda lower, upper: None))

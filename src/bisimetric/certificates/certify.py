@@ -7,11 +7,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric.certificates.check import check, immediate, is_immediate
+from bisimetric.certificates.check import check, immediate
 from bisimetric.certificates.interval import Certificate
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.rows import Floats, real_array
-from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.operators.trees import TreeWitness, new_trees
 from bisimetric.problems.discounted import Problem
 
@@ -50,13 +50,13 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
         raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem")
     guess = checked_guess(problem, value, "value")
     if is_immediate(problem):
-        return immediate(problem).published(problem.unsolved)
+        return immediate(problem).without(problem.unsolved)
     bellman = Bellman.of(problem)
     scaled = scaled_guess(bellman, guess)
     trees = new_trees(bellman)
     bellman.improve(scaled, trees, cold=True)
     found = check(problem, bellman, scaled, TreeWitness(bellman, scaled, trees)).around()
-    return found.published(problem.unsolved)
+    return found.without(problem.unsolved)
 
 
 def checked_guess(problem: Problem, value: object, what: str) -> Floats:

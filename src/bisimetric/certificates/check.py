@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric._support.blocks import for_each_block
-from bisimetric._support.cores import thread_count
+from bisimetric._support.blocks import for_each_block, thread_count
 from bisimetric.certificates.interval import Application, Certificate, Errors, immediate_bounds, interval
 from bisimetric.certificates.zeros import CELLS_AT_ONCE, closed_subset, successor_pairs
 from bisimetric.cost import cost_above, cost_below
@@ -61,11 +60,6 @@ class ListedCertificate:
         upper = self.bellman.pairs.spread(self.upper, cost_above(cost, error))
         value = lower + 0.5 * (upper - lower) if estimate is None else np.divide(estimate, scale, out=estimate)
         return Certificate(np.clip(value, lower, upper, out=value), lower, upper, self.shortfall)
-
-
-def is_immediate(problem: Problem) -> bool:
-    """Whether V = c: no future, or nothing to pay."""
-    return problem.discount == 0.0 or not problem.cost.any()
 
 
 def immediate(problem: Problem) -> Certificate:
@@ -115,7 +109,7 @@ def check(
         known = immediate_bounds(bellman.cost[bellman.stop], bellman.cost_error)
         for bound in ("value", "lower", "upper"):
             getattr(found, bound)[bellman.stop] = getattr(known, bound)
-    return found
+    return Certificate(*found)
 
 
 def check_application(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> Application:

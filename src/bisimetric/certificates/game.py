@@ -90,7 +90,7 @@ def check_game(witness: GameProof) -> Certificate:
             candidate &= bellman.provable
         return _proved_zero(bellman, blocks, uppers, candidate)
 
-    return interval(bellman, bellman.cost, value, once, proved_zero)
+    return Certificate(*interval(bellman, bellman.cost, value, once, proved_zero))
 
 
 def immediate(bellman: GameBellman) -> Certificate:

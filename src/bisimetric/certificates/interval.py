@@ -27,7 +27,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._support.frozen import Immutable, frozen
+from bisimetric._support.frozen import Immutable
 from bisimetric.cost import cost_above, cost_below, largest_cost_error
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
@@ -79,6 +79,10 @@ class Certificate(Immutable):
     upper: Floats
     shortfall: float = 0.0  # the value checked, less this, is a proved lower bound; in the operator's scale
 
+    def __post_init__(self) -> None:
+        for bound in (self.value, self.lower, self.upper):
+            bound.setflags(write=False)
+
     @property
     def gap(self) -> float:
         """The width of the widest interval."""
@@ -96,12 +100,11 @@ class Certificate(Immutable):
             return self
         return replace(self, value=np.clip(estimate / scale, self.lower, self.upper))
 
-    def published(self, unsolved: npt.NDArray[np.bool_] | None) -> Certificate:
-        """The same, read-only from now on and without the pairs that were not solved."""
-        value, lower, upper = (
-            frozen(bound if unsolved is None else np.where(unsolved, np.nan, bound))
-            for bound in (self.value, self.lower, self.upper)
-        )
+    def without(self, unsolved: npt.NDArray[np.bool_] | None) -> Certificate:
+        """The same with NaN at the pairs that were not solved."""
+        if unsolved is None:
+            return self
+        value, lower, upper = (np.where(unsolved, np.nan, bound) for bound in (self.value, self.lower, self.upper))
         return Certificate(value, lower, upper, self.shortfall)
 
     def __repr__(self) -> str:
@@ -122,6 +125,15 @@ class Errors(NamedTuple):
     potential: float = 0.0  # the largest |f| + |g| that a lower bound was computed from
     marginal: float = 0.0  # 1-norm by which a coupling misses its marginals
     cost: float = 0.0  # by which the largest cost may be off
+
+
+class Interval(NamedTuple):
+    """Bounds at the pairs of an application, which may still be written to; see `Certificate`."""
+
+    value: Floats
+    lower: Floats
+    upper: Floats
+    shortfall: float
 
 
 class Application(NamedTuple):
@@ -154,7 +166,7 @@ def interval(
     value: Floats,
     once: Application,
     proved_zero: Callable[[Floats, Floats], npt.NDArray[np.bool_] | None],
-) -> Certificate:
+) -> Interval:
     """MacQueen's bounds from one application, widened, cut to what is known anyway; its arrays are used up.
 
     `cost`, not scaled, and the outcome have entries at the pairs of the application, `value` has one everywhere.
@@ -184,7 +196,7 @@ def interval(
     if zero is not None:
         lower[zero] = upper[zero] = 0.0
     shortfall = down - once.lowest / (1.0 - operator.discount)
-    return Certificate(np.clip(estimate, lower, upper, out=estimate), lower, upper, shortfall)
+    return Interval(np.clip(estimate, lower, upper, out=estimate), lower, upper, shortfall)
 
 
 def widening(

@@ -13,7 +13,7 @@ from scipy import sparse
 from bisimetric._support import memory
 from bisimetric._support.frozen import Immutable
 from bisimetric.couplings.occupancy import visits
-from bisimetric.couplings.witness import Witness, successors
+from bisimetric.couplings.witness import Proof, Witness, successors
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import state_index
 from bisimetric.models.rows import ROW_SUM_TOL, Floats, offsets, real_array
@@ -193,17 +193,15 @@ class Potentials(Immutable):
     """
 
     problem: Problem
-    _witness: Witness
-    _checked: Floats  # [n, m], L is this less `_shortfall`
-    _shortfall: float
-    _scale: float  # of the numbers above and of the witness
+    _proof: Proof
+    _shortfall: float  # the value checked, less this, is L; in the proof's scale
 
     def __getitem__(self, pair: tuple[int | str, int | str]) -> tuple[Floats, Floats]:
         m = self.problem.shape[1]
         x, y = pair_indices(self.problem, pair)
-        g = self._witness.cells(x * m + y, x * m + y + 1).potential
-        costs = self._checked[np.ix_(self.problem.source.successors(x), self.problem.target.successors(y))]
-        return ((costs - self._shortfall) - g).min(axis=1) / self._scale, g / self._scale
+        g = self._proof.witness.cells(x * m + y, x * m + y + 1).potential
+        costs = self._proof.value[np.ix_(self.problem.source.successors(x), self.problem.target.successors(y))]
+        return ((costs - self._shortfall) - g).min(axis=1) / self._proof.scale, g / self._proof.scale
 
     def __repr__(self) -> str:
         n, m = self.problem.shape

@@ -7,13 +7,13 @@ witness of transport trees is in `operators.trees`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric.kernels.layout import Cells
-from bisimetric.models.rows import offsets
+from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.bellman import Bellman
 
 
@@ -28,6 +28,14 @@ class Witness(Protocol):
     def cells(self, first: int, last: int) -> Cells:
         """Couplings and potentials of the pairs first..last, flat unless the operator lists pairs."""
         ...
+
+
+class Proof(NamedTuple):
+    """What the bounds of an answer follow from, in the scale of an operator."""
+
+    witness: Witness
+    value: Floats  # [n, m], that was checked, times `scale`
+    scale: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

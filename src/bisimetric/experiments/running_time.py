@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from bisimetric._support.cores import one_thread
+from bisimetric._support.blocks import one_thread
 from bisimetric.environments import random_chain, random_cost
 from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
 from bisimetric.experiments.methods import LADDERS, METHODS, OURS, PAPER, Rung, climb, options

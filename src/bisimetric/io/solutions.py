@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._support.frozen import frozen
-from bisimetric.certificates.check import check, immediate, is_immediate
+from bisimetric.certificates.check import check, immediate
 from bisimetric.certificates.interval import Certificate
-from bisimetric.couplings.witness import StoredWitness, Witness
+from bisimetric.couplings.witness import Proof, StoredWitness, Witness
 from bisimetric.errors import FileFormatError, InvalidProblem, InvalidWitness
 from bisimetric.io.document import Document, Fields, stream
 from bisimetric.io.models import CHAIN_ARRAYS, CHAIN_KEYS, chain_document, chain_from
@@ -27,7 +27,7 @@ from bisimetric.io.records import (
 )
 from bisimetric.io.witnesses import WITNESS_ARRAYS, WITNESS_KEYS, Block, witness_document, witnesses_from
 from bisimetric.models.rows import Floats
-from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.operators.reachable import reached
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solution import Solution
@@ -59,9 +59,9 @@ def solution_document(solution: Solution) -> Document:
     return {
         "problem": question,
         **record_document(solution, solution.solver, problem.unsolved),
-        "priced": stream(solution._checked_value, "<f8"),
-        "scale": float(solution._scale),
-        "witness": witness_document([(_block(problem), solution._witness)]),
+        "priced": stream(solution._proof.value, "<f8"),
+        "scale": float(solution._proof.scale),
+        "witness": witness_document([(_block(problem), solution._proof.witness)]),
     }
 
 
@@ -77,10 +77,8 @@ def solution_from(fields: Fields) -> Solution:
         record.solver,
         record.status,
         record.history,
-        _proved_again(problem, record.claimed, checked_value, scale, witness),
-        witness,
-        checked_value,
-        scale,
+        _proved_again(problem, record.claimed, checked_value, scale, witness).without(problem.unsolved),
+        Proof(witness, checked_value, scale),
         record.tol,
     )
 

@@ -31,6 +31,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bisimetric._support.memory import require_space_for_kernels
 from bisimetric._support.threads import call_in_thread
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -58,6 +59,7 @@ def _protected(call: Callable[..., Result]) -> Callable[..., Result]:
     return run
 
 
+require_space_for_kernels()
 _protected(import_module)("numba")
 
 import numba  # noqa: E402

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import IO, Any
 
-from bisimetric._support.cores import THREADS_VARIABLE
+from bisimetric._support.blocks import THREADS_VARIABLE
 from bisimetric.errors import InvalidOption, PairFailed, ToleranceNotReached
 from bisimetric.many.question import Outcome, Pair, Question, naming, solve_pair
 from bisimetric.models.chain import MarkovChain

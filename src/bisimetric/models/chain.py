@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -16,10 +17,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.content import EqualByContent
-from bisimetric._support.frozen import Immutable, SparseField, frozen
+from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidChain
-from bisimetric.models.rows import Floats, as_csr, exact_rows, is_scalar, real_array, refuse_not_finite
+from bisimetric.models.rows import Floats, SparseField, as_csr, exact_rows, is_scalar, real_array, refuse_not_finite
 
 Label = str | int | float | tuple[str | int | float, ...]
 State = int | str
@@ -154,7 +155,7 @@ class MarkovChain(EqualByContent, Immutable):
             matrix.data = matrix.data / np.bincount(row, weights=matrix.data)[row]
         return cls(matrix, reward=reward, start=start, names=names, labels=labels)
 
-    @property
+    @cached_property
     def n_states(self) -> int:
         """The number of states."""
         return int(self.transitions.shape[0])

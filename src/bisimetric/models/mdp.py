@@ -16,13 +16,14 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.content import EqualByContent
-from bisimetric._support.frozen import Immutable, SparseField, frozen
+from bisimetric._support.frozen import Immutable, frozen
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain, checked_names, checked_start
 from bisimetric.models.policies import averaged, checked_policy
 from bisimetric.models.rows import (
     UNIT_ROUNDOFF,
     Floats,
+    SparseField,
     as_array,
     as_csr,
     exact_rows,

@@ -9,7 +9,8 @@ certificates must pay for it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import copy
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ ROW_SUM_TOL = 1e-9  # largest |sum - 1| accepted in float64 input
 ROW_SUM_TOL_SINGLE = 1e-6  # the same for float32 and float16 input
 
 Floats = npt.NDArray[np.float64]
+Held = TypeVar("Held")
 
 
 class ExactRows(NamedTuple):
@@ -198,3 +200,23 @@ def _first_largest(values: npt.NDArray[np.int64], row: npt.NDArray[np.int64]) ->
     order = np.lexsort((-np.arange(len(values)), values, row))  # the last of each row is its first largest
     last = np.flatnonzero(np.append(row[order][1:] != row[order][:-1], True))
     return order[last]
+
+
+class SparseField(Generic[Held]):
+    """A field of an `Immutable` that holds a sparse array, or a tuple of them, and returns a shallow copy every time.
+
+    Assigning to an entry that is not stored gives a sparse array new parts, even if the old ones are read-only. Only
+    the copy gets them: the field stays as it was.
+    """
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Held:
+        if instance is None:
+            raise AttributeError(self._name)  # so that a dataclass sees no default value
+        held = instance.__dict__[self._name]
+        return tuple(map(copy.copy, held)) if isinstance(held, tuple) else copy.copy(held)  # type: ignore[return-value]
+
+    def __set__(self, instance: Any, value: Held) -> None:
+        instance.__dict__[self._name] = value

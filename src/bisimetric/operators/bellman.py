@@ -171,6 +171,11 @@ class Bellman:
         return np.outer(source, target)
 
 
+def is_immediate(problem: Problem) -> bool:
+    """Whether V = c: no future, or nothing to pay."""
+    return problem.discount == 0.0 or not problem.cost.any()
+
+
 def largest_forever(cost: float, error: float, scale: float, discount: float) -> float:
     """At least the sum of this cost, which may have a relative error, over all discounted steps; scaled."""
     largest = (cost + largest_cost_error(cost, error)) * scale

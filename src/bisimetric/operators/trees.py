@@ -142,11 +142,10 @@ def new_trees(bellman: Bellman) -> Trees:
     """Room for one transport tree per pair; estimated before it is allocated."""
     n, m = bellman.shape
     offset, shift = _layout(bellman)
-    memory.require(
-        _bytes(bellman, offset, shift),
-        f"solving {n} x {m} state pairs",
-        "merge bisimilar states, or compare parts of the chains",
-    )
+    needed = _bytes(bellman, offset, shift)
+    if needed > memory.NEGLIGIBLE:
+        what = f"solving {n} x {m} state pairs"
+        memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")
     if n * m >= MOST_PAIRS:
         raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
     cells, kind = int(offset[-1]), np.dtype(f"u{shift // 4}")

@@ -100,21 +100,21 @@ class Problem(EqualByContent, Immutable):
                 )
         gamma = checked_discount(discount)
         shape = (source.n_states, target.n_states)
-        memory.require(
-            BYTES_PER_PAIR * shape[0] * shape[1],
-            f"the cost between {shape[0]} x {shape[1]} states",
-            "merge bisimilar states, or compare parts of the chains",
-        )
+        needed = BYTES_PER_PAIR * shape[0] * shape[1]
+        if needed > memory.NEGLIGIBLE:
+            what = f"the cost between {shape[0]} x {shape[1]} states"
+            memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")
         ground = reward_gap if cost is None else cost
         checked = _checked_cost(ground, source, target, shape)
         error = ground.error(source, target) if isinstance(ground, Named) else 0.0
-        if flag(normalised, "normalised"):
+        if normalised is not False and flag(normalised, "normalised"):
             error += normalise(checked, gamma)
         refuse_overflow(checked, gamma)
+        checked.setflags(write=False)
         values: dict[str, Any] = {
             "source": source,
             "target": target,
-            "cost": frozen(checked),
+            "cost": checked,
             "discount": gamma,
             "normalised": bool(normalised),
             "stop": _checked_stop(stop, shape),

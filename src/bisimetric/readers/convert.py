@@ -8,11 +8,10 @@ from os import PathLike, fspath
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.readers import arrays, files, models, names
+from bisimetric.readers import arrays, files, names
 from bisimetric.readers.reader import Reader
 
 READERS: tuple[Reader, ...] = (
-    models.READER,
     files.READER,
     names.READER,
     arrays.READER,
@@ -100,11 +99,13 @@ def as_model(obj: object) -> MarkovChain | MDP:
 
 def _read(obj: object, what: str, readers: Sequence[Reader], remedy: str = "") -> MarkovChain | MDP:
     """The model that the first fitting reader makes; errors say that `what` was asked for."""
+    if isinstance(obj, (MarkovChain, MDP)):
+        return obj
     given = fspath(obj) if isinstance(obj, PathLike) else obj
     for reader in readers:
         if reader.matches(given):
             return reader.read(given)
-    *most, last = (reader.accepts for reader in readers)
+    *most, last = ("a MarkovChain or an MDP", *(reader.accepts for reader in readers))
     expected = f"expected {', '.join(most)} or {last}{remedy}"
     if isinstance(given, str):
         raise InvalidOption(f"cannot make {what} of the text {given!r}, {expected}")

@@ -10,9 +10,9 @@ import numpy as np
 from bisimetric.certificates import check
 from bisimetric.certificates.certify import checked_guess, scaled_guess
 from bisimetric.certificates.interval import Bounds, Certificate
-from bisimetric.couplings.witness import IndependentWitness
+from bisimetric.couplings.witness import IndependentWitness, Proof
 from bisimetric.models.rows import Floats
-from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.problems.discounted import Problem
 from bisimetric.solvers.base import Iterate
 from bisimetric.solvers.policy_iteration import PolicyIteration
@@ -58,7 +58,7 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
         return scaled_guess(self.operator, guess if self._lumping is None else self._lumping.reduced(guess))
 
     def immediate(self) -> Certificate | None:
-        return check.immediate(self.problem) if check.is_immediate(self.problem) else None
+        return check.immediate(self.problem) if is_immediate(self.problem) else None
 
     def a_priori(self) -> Certificate:
         return check.a_priori(self._solved, self.operator)
@@ -68,11 +68,12 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
 
     def answer(self, course: Course, certificate: Certificate, iterate: Iterate[Any] | None) -> Solution:
         problem = self._solved
+        certificate = certificate.without(problem.unsolved)
         if iterate is None:
             bellman = Bellman.of(problem)
-            scale = 1.0 if check.is_immediate(problem) else bellman.scale
-            proof = IndependentWitness(bellman), problem.cost * scale, scale
+            scale = 1.0 if is_immediate(problem) else bellman.scale
+            proof = Proof(IndependentWitness(bellman), problem.cost * scale, scale)
         else:
-            proof = iterate.witness, iterate.value, self.operator.scale
-        solution = Solution(problem, course.solver, course.status, course.history, certificate, *proof, tol=course.tol)
+            proof = Proof(iterate.witness, iterate.value, self.operator.scale)
+        solution = Solution(problem, course.solver, course.status, course.history, certificate, proof, course.tol)
         return solution if self._lumping is None else self._lumping.lifted(solution)

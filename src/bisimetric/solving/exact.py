@@ -94,13 +94,13 @@ def certify_exactly(solution: Solution) -> ExactCertificate:
     if work > MOST_CELLS:
         raise InvalidProblem(f"{work} cells are too many for rational arithmetic, expected at most {MOST_CELLS}")
     P, Q = _rows(problem.source.transitions), _rows(problem.target.transitions)
-    gamma, scale = Fraction(problem.discount), Fraction(solution._scale)
-    V = _rationals(solution._checked_value) / scale
+    gamma, scale = Fraction(problem.discount), Fraction(solution._proof.scale)
+    V = _rationals(solution._proof.value) / scale
     largest = max(map(abs, V.ravel()))
     c = _rationals(problem.cost)
     lower, upper = c.copy(), c.copy()
     for x in range(n):
-        cells = solution._witness.cells(x * m, (x + 1) * m)
+        cells = solution._proof.witness.cells(x * m, (x + 1) * m)
         for y in range(m):
             if problem.stop is None or not problem.stop[x, y]:
                 expected, error = _transported(cells, y, P[x], Q[y], V)

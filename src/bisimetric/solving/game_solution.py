@@ -113,9 +113,6 @@ class MDPSolution(Answer):
     _witness: GameProof | None  # None where V = c, or where an interrupt came before the first sweep was finished
     tol: float | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "certificate", self.certificate.published(None))
-
     @cached_property
     def decisive(self) -> Ints:
         """[n, m, 2], the action of the source and the action of the target whose cost makes up the distance."""

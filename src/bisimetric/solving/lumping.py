@@ -57,10 +57,8 @@ class Lumping:
     def lifted(self, solution: Solution) -> Solution:
         """The full problem's solution from that of the small one."""
         old = solution.certificate
-        value, lower, upper, checked_value = map(
-            self._spread, (old.value, old.lower, old.upper, solution._checked_value)
-        )
-        witness = LiftedWitness.of(solution._witness, solution._checked_value, self.full, self.source, self.target)
+        value, lower, upper, checked_value = map(self._spread, (old.value, old.lower, old.upper, solution._proof.value))
+        witness = LiftedWitness.of(solution._proof.witness, solution._proof.value, self.full, self.source, self.target)
         if provable(self.small) is not None:  # states may have exact rows where their class has not
             candidate = zero_candidates(self.full.cost, upper, float((upper - lower).max()))
             inside = provable(self.full)
@@ -68,10 +66,9 @@ class Lumping:
                 candidate &= inside
             zero = closed_subset(candidate, witness.coupled, witness.cells_per_pair)
             value[zero] = lower[zero] = upper[zero] = 0.0
-        certificate = replace(old, value=value, lower=lower, upper=upper)
-        return replace(
-            solution, problem=self.full, certificate=certificate, _witness=witness, _checked_value=checked_value
-        )
+        certificate = replace(old, value=value, lower=lower, upper=upper).without(self.full.unsolved)
+        proof = solution._proof._replace(witness=witness, value=checked_value)
+        return replace(solution, problem=self.full, certificate=certificate, _proof=proof)
 
     def _spread(self, array: Floats) -> Floats:
         return array[np.ix_(self.source.classes, self.target.classes)]

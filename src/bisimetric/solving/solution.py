@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._support.frozen import Immutable, read_only
+from bisimetric._support.frozen import Immutable
 from bisimetric._support.text import discount_text
 from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.starts import StartTransport, between_starts
 from bisimetric.couplings.coupling import Coupling, Potentials
-from bisimetric.couplings.witness import Witness
+from bisimetric.couplings.witness import Proof
 from bisimetric.errors import MissingStart
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
@@ -264,24 +264,18 @@ class Solution(Answer):
     status: Status
     history: tuple[Step, ...]
     certificate: Certificate
-    _witness: Witness
-    _checked_value: Floats  # [n, m], the value that was checked, times `_scale`
-    _scale: float
+    _proof: Proof
     tol: float | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "certificate", self.certificate.published(self.problem.unsolved))
-        object.__setattr__(self, "_checked_value", read_only(self._checked_value))
 
     @property
     def coupling(self) -> Coupling:
         """The coupling whose value is `upper`'s proof: coupling[x, y] is the joint law of the successors."""
-        return Coupling(self.problem, self._witness, self._start_law)
+        return Coupling(self.problem, self._proof.witness, self._start_law)
 
     @property
     def potentials(self) -> Potentials:
         """The potentials that prove `lower`."""
-        return Potentials(self.problem, self._witness, self._checked_value, self.certificate.shortfall, self._scale)
+        return Potentials(self.problem, self._proof, self.certificate.shortfall)
 
     def explain(self, k: int = 10, *, start: object = None) -> Explanation:
         """The pairs of states that contribute most to the distance.
