@@ -46,20 +46,38 @@ class Cost(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A cost with a name and a bound on its rounding: call it with two chains.
+    """A cost with a name, which knows by how much rounding has moved its entries.
 
-    Attributes
+    `reward_gap` is |r(x) - r'(y)|; `label_mismatch` is 1 where labels differ and 0 elsewhere; `features(metric)` is a
+    distance between labels that are numbers or vectors.
+
+    Parameters
     ----------
-    name : str
-    function : function of two chains
-        Returns the costs, [n, m].
-    error : function of two chains
-        Returns a bound on the relative error of every cost.
+    source, target : MarkovChain
+        Chains with n and m states that have what the cost looks at: rewards or labels.
+
+    Returns
+    -------
+    array [n, m]
+        The cost of every pair of states.
+
+    Raises
+    ------
+    InvalidProblem
+        A chain has no rewards or labels.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> chain = bm.MarkovChain([[0, 1], [1, 0]], reward=[0, 3])
+    >>> bm.cost.reward_gap(chain, chain)
+    array([[0., 3.],
+           [3., 0.]])
     """
 
     name: str
     function: Callable[[MarkovChain, MarkovChain], Floats]
-    error: Callable[[MarkovChain, MarkovChain], float]
+    error: Callable[[MarkovChain, MarkovChain], float]  # bound on the relative error of every cost
 
     def __call__(self, source: MarkovChain, target: MarkovChain) -> Floats:
         return self.function(source, target)

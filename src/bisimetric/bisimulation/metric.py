@@ -89,8 +89,14 @@ def bisimulation_metric(
     actions : "same" or "matched"
         How actions of two decision processes meet: the same action is taken on both sides, and all states must have it;
         or each action is answered by the best one of the other side (the lax metric).
+    solver : Solver or str, optional
+        As for `solve`; the exact one by default.
     tol : float, optional
         The relative gap to reach; None is the solver's default.
+    max_steps : int, optional
+        Steps after which to give up; None is the solver's default.
+    time_limit : float, optional
+        Seconds after which to give up.
     throw : bool
         Raise an error where a `tol` that was given is missed; else the status of the answer says so.
     on_step : function of a `Step`, optional
@@ -156,8 +162,18 @@ def bisimilarity_distance(
         Chains with labels, n and m states.
     discount : float in [0, 1)
         γ, the weight of each step relative to the one before.
+    solver : Solver or str, optional
+        As for `solve`; the exact one by default.
     tol : float, optional
         The relative gap to reach; None is the solver's default.
+    max_steps : int, optional
+        Steps after which to give up; None is the solver's default.
+    time_limit : float, optional
+        Seconds after which to give up.
+    throw : bool
+        Raise an error where a `tol` that was given is missed; else the status of the answer says so.
+    on_step : function of a `Step`, optional
+        Called after every step.
 
     Returns
     -------

@@ -72,12 +72,14 @@ class Certificate(Immutable):
         The width of the widest interval, max(upper - lower).
     relative_gap : float
         gap / max(upper); zero if that is zero.
+    shortfall : float
+        The value that was checked, less this, is a proved lower bound; in the scale of the computation.
     """
 
     value: Floats
     lower: Floats
     upper: Floats
-    shortfall: float = 0.0  # the value checked, less this, is a proved lower bound; in the operator's scale
+    shortfall: float = 0.0
 
     def __post_init__(self) -> None:
         for bound in (self.value, self.lower, self.upper):

@@ -109,6 +109,15 @@ def load(path: object) -> MarkovChain | MDP | Solution | MDPSolution:
         The file cannot be read, or something is wrong in it; the message is one line that says what.
     NotEnoughMemory
         The content takes more memory than is available.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bisimetric as bm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bm.MarkovChain([[0.5, 0.5], [0, 1]]).save(f"{folder}/chain.json")
+    ...     bm.load(f"{folder}/chain.json")
+    MarkovChain(2 states, 3 transitions)
     """
     place = checked_path(path)
     try:

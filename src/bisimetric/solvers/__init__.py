@@ -38,7 +38,19 @@ __getattr__, __dir__ = lazy_names(__name__, HOMES)
 
 
 def all_solvers() -> dict[str, type[AnySolver]]:
-    """The solvers of problems between chains, by name."""
+    """The solvers of problems between chains.
+
+    Returns
+    -------
+    dict of str to type
+        Classes by name.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> sorted(bm.solvers.all_solvers())[:2]
+    ['entropic-policy-iteration', 'linear-program']
+    """
     return {name: __getattr__(SOLVERS[name][0]) for name in SOLVERS}
 
 

@@ -156,7 +156,19 @@ AnySolver: TypeAlias = Solver[Any, Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeIterate(Iterate[TreeWitness]):
-    """An iterate with the transport trees of a sweep, which warm-start the next one."""
+    """An iterate with the transport trees of a sweep, which warm-start the next one; `sweep` makes one.
+
+    Parameters
+    ----------
+    value : array [n, m]
+        The value that was swept, in the operator's scale.
+    witness : TreeWitness
+        The couplings and potentials of its trees.
+    gap : float
+        What the sweep leaves.
+    sweep : Sweep
+        Its residual T V - V, the bounds on that, and how many pivots there were.
+    """
 
     sweep: Sweep
 
@@ -196,6 +208,10 @@ def sweep(bellman: Bellman, value: Floats, before: TreeIterate | None = None, *,
     -------
     TreeIterate
         `sweep.residual` is T V - V at the pairs that are solved, `gap` the gap that follows.
+
+    Examples
+    --------
+    A step of value iteration is `sweep(operator, operator.plus(iterate.value, iterate.sweep.residual), iterate)`.
     """
     trees = new_trees(bellman) if before is None else before.trees
     return sweep_trees(bellman, value, trees, cold=before is None, ignore=ignore)

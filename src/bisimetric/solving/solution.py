@@ -241,6 +241,8 @@ class Solution(Answer):
         The relative gap that was aimed for, and whether it was reached.
     history : tuple of Step
         What happened step by step.
+    certificate : Certificate
+        The bounds as one object.
     coupling : Coupling
         How the chains move together; it proves `upper`.
     potentials : Potentials
