@@ -43,8 +43,11 @@ class Walk:
 
     @property
     def entered_again(self) -> list[str]:
-        """Folders with more than one stay, in order; without those of the solver's loop."""
-        folders = [folder for folder, _ in self.stays if folder]
+        """Folders that are left and entered again, in order; a kernel that is called is no leave.
+
+        Folders of the solver's loop are not counted.
+        """
+        folders = [folder for folder, _ in groupby(stay[0] for stay in self.stays if stay[0] != "kernels") if folder]
         return sorted({folder for folder in folders if folders.count(folder) > 1} - LOOP, key=folders.index)
 
     def text(self) -> str:

@@ -1,1 +1,6 @@
-"""Ground floor: checks of options, frozen arrays, inert text, threads, memory. Imports only `bisimetric.errors`."""
+"""Ground floor: what every room uses and what knows nothing of chains. Imports only `bisimetric.errors`.
+
+Checks of options (`options`), read-only objects (`frozen`), equality by content (`content`), inert text (`text`), names
+that load late (`lazy`), raw threads and deadlines (`threads`), work in blocks (`blocks`), processors (`cores`,
+`cgroups`), memory estimates (`memory`).
+"""

@@ -1,4 +1,7 @@
-"""Which states behave alike: classes, quotients, and approximate ones with a guarantee."""
+"""Which states behave alike: metrics, classes, quotients, and approximate quotients with a guarantee.
+
+Imports `readers` and below.
+"""
 
 from bisimetric.bisimulation.aggregation import Aggregation, MDPAggregation, aggregate
 from bisimetric.bisimulation.classes import bisimilar_classes

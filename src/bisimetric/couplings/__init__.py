@@ -1,1 +1,5 @@
-"""Couplings and potentials: what solvers propose and users look at. Imports `operators` and below."""
+"""Couplings and potentials: what solvers propose and users look at. Imports `operators` and below.
+
+`witness` is what the checker reads, `coupling` what users see, `occupancy` how often pairs are visited; `factored`,
+`rounded` and `averaged` are those of Sinkhorn solvers, `lifted` those of classes seen on states.
+"""

@@ -1,6 +1,6 @@
 """Built-in models: walks on grids and random chains, by function or by name, and a decision process.
 
-This folder may import models and what is below them. Its modules are private; the names below are public.
+Imports `models` and below.
 
 >>> import bisimetric as bm
 >>> chain = bm.environments.four_rooms("p1", door_cost=True)

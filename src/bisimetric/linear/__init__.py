@@ -1,1 +1,4 @@
-"""Linear systems (I - γΠ) x = b, whatever Π is. Imports `_support` and `kernels`."""
+"""Linear systems (I - γΠ) x = b, whatever Π is. Imports `models` and below.
+
+`ladder` is the door: BiCGSTAB and GMRES (`krylov`), then structure and factorisations (`direct`).
+"""

@@ -1,4 +1,4 @@
 """Many pairs of chains: worker processes, a store of finished pairs, tables of distances.
 
-Imports `readers` and below.
+Imports `readers` and below. `pairwise` is the door.
 """

@@ -1,1 +1,5 @@
-"""Chains and decision processes as validated, immutable objects. Imports `_support` and `kernels`."""
+"""Chains and decision processes: validated, immutable, exact rows. Imports `_support` and `kernels`.
+
+`rows` makes rows exact, `chain`, `mdp` and `policies` hold models, `partition` finds classes of states, `lumping` makes
+the chain on classes.
+"""

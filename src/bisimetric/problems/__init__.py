@@ -1,1 +1,4 @@
-"""The questions: two models, a cost and a discount, checked once. Imports `models` and `bisimetric.cost`."""
+"""The questions, checked once in their constructors: two models, a cost, a discount.
+
+Imports `cost`, `models` and below.
+"""

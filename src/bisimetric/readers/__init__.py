@@ -1,4 +1,4 @@
-"""Anything that stands for a model becomes one: a file for every kind of input, and a table of them in `convert`.
+"""Anything that stands for a model becomes one. Imports `io`, `environments` and below.
 
-Imports `io`, `environments` and below.
+`convert` has the table: a new kind of input is one file here and one line there.
 """
