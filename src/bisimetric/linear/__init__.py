@@ -1,1 +1,1 @@
-"""Linear systems (I - γΠ) x = b, whatever Π is. Imports `_support` and `kernels`."""
+"""Linear systems (I - γΠ) x = b for any matrix Π of probabilities. Imports `_support` and `kernels`."""
