@@ -1,4 +1,4 @@
-"""Who meets whom in a game between decision processes: from numbers on pairs of moves to numbers on pairs of states.
+"""The rules of a game between decision processes: from numbers on pairs of moves to numbers on pairs of states.
 
 A move is an action in a state. The transports of a game come in blocks, each a full product of source moves and
 target moves, and every rule below turns one array per block into one [n, m] array:
@@ -6,9 +6,9 @@ target moves, and every rule below turns one array per block into one [n, m] arr
     SameActions      max_a D_a(s, t)                              a block per action
     MatchedActions   max( max_a min_b D, max_b min_a D )          one block, all source moves by all target moves
 
-Rules are monotone, and adding a constant to D adds it to the outcome: they carry bounds on D over to bounds on the
-outcome, and errors of D never grow. The *leader* of a pair is the move that the maximising player picks there; the
-*decisive* cell is the pair of moves that then counts.
+Rules are monotone, and adding a constant to D adds it to the outcome: bounds on D become bounds on the outcome, and
+errors of D never grow. The *leader* of a pair is the move that the maximising player picks there; the *decisive* cell
+is the pair of moves that determines the outcome then.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Rule(Protocol):
         ...
 
     def decisive(self, blocks: list[Floats], leader: Ints) -> list[MovePairs]:
-        """The cell that counts at every pair of states when the maximising player plays `leader`, block by block."""
+        """The decisive cell of every pair of states when the maximising player plays `leader`, block by block."""
         ...
 
     def answers(self, blocks: list[Floats]) -> list[MovePairs]:
@@ -55,7 +55,7 @@ class Rule(Protocol):
         ...
 
     def gathered(self, block: int, flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Flat pairs of states for the flat pairs of moves that stand for them in a block."""
+        """The flat pairs of states that flat pairs of moves of a block stand for."""
         ...
 
 
@@ -95,7 +95,7 @@ class SameActions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchedActions:
-    """One block; the moves of a state stand next to each other. Leading target moves count on from the source's."""
+    """One block; the moves of a state are adjacent. As leaders, target moves are numbered after all source moves."""
 
     source: Ints  # [n + 1], where the moves of a state begin
     target: Ints  # [m + 1]
@@ -148,7 +148,7 @@ class MatchedActions:
         return (_owners(self.source)[x] * m + _owners(self.target)[y]).astype(np.int32)
 
     def _answered(self, block: Floats) -> tuple[Floats, Floats]:
-        """What every source move costs against the best answer in every target state [N, m], and conversely [n, M]."""
+        """The cost of every source move against its best answer in every target state [N, m], and conversely [n, M]."""
         return (
             np.minimum.reduceat(block, self.target[:-1], axis=1),
             np.minimum.reduceat(block, self.source[:-1], axis=0),

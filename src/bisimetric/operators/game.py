@@ -47,7 +47,7 @@ class FixedAnswers(NamedTuple):
     discount: float
 
     def after(self, change: Floats) -> FixedAnswers:
-        """The same at V + change."""
+        """The process with the residuals at V + change."""
         owner = np.repeat(change, np.diff(self.first))
         return self._replace(residual=self.residual + self.discount * (self.moves @ change) - owner)
 
@@ -65,16 +65,16 @@ class FixedAnswers(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameBellman:
-    """Blocks of transports and the rule that makes one number per pair of states of them."""
+    """Blocks of transports, and the rule that turns them into one number per pair of states."""
 
     blocks: tuple[Bellman, ...]
     rule: Rule
     cost: Floats  # [n, m], what the game costs at once: a lower bound of the distances, not scaled
     scale: float
     discount: float
-    rows: float  # half of what a source and a target row have moved from those given, at most
+    rows: float  # half the largest 1-norm by which a source row and a target row differ from those given, added up
     cost_error: float  # relative, of every cost
-    provable: npt.NDArray[np.bool_] | None  # pairs whose distance may be proved to be zero; None if that is all pairs
+    provable: npt.NDArray[np.bool_] | None  # [n, m], pairs whose distance may be proved to be zero; None for all pairs
     ladder: Ladder = field(default_factory=Ladder, repr=False)  # for evaluations
 
     @classmethod
@@ -85,7 +85,7 @@ class GameBellman:
         rule, rows, costs = moves
         cost = rule.outcome(costs)
         error = game.cost_error
-        reached = largest_forever(float(cost.max()), error, 1.0, game.discount) * ABOVE  # by no distance
+        reached = largest_forever(float(cost.max()), error, 1.0, game.discount) * ABOVE  # above every distance
         for block in costs:
             np.minimum(block, reached, out=block)
         scale = power_of_two(max(float(block.max()) for block in costs)) if cost.any() else 1.0
@@ -103,19 +103,19 @@ class GameBellman:
 
     @property
     def largest_cost(self) -> float:
-        """Of any pair of moves, in the scale of this operator."""
+        """The largest cost of a pair of moves, in the scale of this operator."""
         return max(block.largest_cost for block in self.blocks)
 
     def largest_value(self) -> float:
-        """What no distance exceeds: the largest cost of the game forever."""
+        """A bound on all distances: the largest cost of the game, paid forever."""
         return largest_forever(float(self.cost.max()), self.cost_error, self.scale, self.discount)
 
     def is_immediate(self) -> bool:
-        """Whether V = c: no future, or nothing to pay."""
+        """Whether V = c: the discount is zero, or all costs are."""
         return self.discount == 0.0 or not self.cost.any()
 
     def new_trees(self) -> tuple[Trees, ...]:
-        """Room for one transport tree per pair of moves; estimated before it is allocated."""
+        """Allocate one transport tree per pair of moves, after a check that the memory suffices."""
         cells = sum(block.cost.size for block in self.blocks)
         flows = sum(tree_cells(block) for block in self.blocks)
         memory.require(
@@ -143,7 +143,7 @@ class GameBellman:
         return span * self.discount / (1.0 - self.discount)
 
     def with_fixed_answers(self, trees: tuple[Trees, ...], sweep: GameSweep) -> FixedAnswers:
-        """The game in which the minimising player sticks to the best answers and couplings of a sweep."""
+        """The game in which the minimising player keeps to the best answers and couplings of a sweep."""
         chosen = self.rule.answers(sweep.blocks)
         pairs = np.concatenate([pair for pair, _ in chosen])
         order = np.argsort(pairs, kind="stable")
