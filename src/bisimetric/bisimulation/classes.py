@@ -2,11 +2,11 @@
 
     s ~ t   ⇒   r(s) = r(t),  label(s) = label(t),  Σ_{u ∈ C} P(s, u) = Σ_{u ∈ C} P(t, u)  for every class C
 
-is the coarsest such partition (`models.partition`). Rewards and labels are compared exactly. Sums of probabilities are
-hardly ever equal in floating-point arithmetic. They count as equal when the sorted sums of a class have no gap above
-`tol`. Two things then hold for certain. States that are bisimilar up to errors of tol/2 in every sum are in one class.
-States in different classes differ in their rewards or labels, or by more than `tol` in their probabilities of entering
-some set of classes. Members of one class may differ by more than `tol` if others lie between them.
+The coarsest such partition is computed (`models.partition`). Rewards and labels are compared exactly. Sums of
+probabilities are rarely equal in floating-point arithmetic. They count as equal when the sorted sums of a class have no
+gap above `tol`. This guarantees two things. States that are bisimilar up to errors of tol/2 in every sum are in one
+class. States in different classes differ in their rewards or labels, or by more than `tol` in their probabilities of
+entering some set of classes. Members of one class may differ by more than `tol` if others lie between them.
 
 In a decision process all of this holds for every action, and bisimilar states have the same actions.
 
@@ -27,7 +27,7 @@ from bisimetric.models.mdp import MDP
 from bisimetric.models.partition import Classes, Moves, common, equal_numbers, refined
 from bisimetric.readers.convert import as_model
 
-DEFAULT_TOL = 1e-12  # between probabilities
+DEFAULT_TOL = 1e-12  # largest gap between probabilities that count as equal, absolute
 
 
 def bisimilar_classes(model: Any, *, tol: float = DEFAULT_TOL) -> Classes:

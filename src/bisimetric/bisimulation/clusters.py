@@ -1,7 +1,7 @@
 """Clusters of states, and the small model that has the means of each.
 
-Complete linkage: again and again the two clusters whose farthest members are closest are merged, so that the heights of
-the mergers never fall. It stops at the caller's limit.
+Complete linkage merges, again and again, the two clusters whose farthest members are closest, so the heights of the
+mergers never fall. It stops at the caller's limit.
 
     P̂(C, D) = mean over s ∈ C of Σ_{t ∈ D} P(s, t),        r̂(C) = mean over s ∈ C of r(s)
 
@@ -34,7 +34,7 @@ def clustered(distances: Floats, kinds: Classes, epsilon: float | None, n_states
     n = len(distances)
     if n == 1:
         return np.zeros(1, np.int64)
-    far = 2.0 * float(distances.max()) or 1.0  # so that kinds are joined last
+    far = 2.0 * float(distances.max()) or 1.0  # different kinds are joined last
     distances[kinds[:, None] != kinds] = far
     np.fill_diagonal(distances, 0.0)
     mergers = linkage(squareform(distances, checks=False), method="complete")
@@ -50,7 +50,7 @@ def _merged(mergers: npt.NDArray[np.int64], n: int) -> npt.NDArray[Any]:
     parent = np.arange(n + len(mergers))
     for k, joined in enumerate(mergers):
         parent[joined] = n + k
-    for cluster in range(len(parent) - 1, -1, -1):  # a parent has the larger number, so it is final already
+    for cluster in range(len(parent) - 1, -1, -1):  # a parent has a larger number, so its entry is final
         parent[cluster] = parent[parent[cluster]]
     return np.unique(parent[:n], return_inverse=True)[1]
 
@@ -66,7 +66,7 @@ def mean_chain(chain: MarkovChain, clusters: Classes) -> MarkovChain:
         names=None if chain.names is None else [chain.names[state] for state in first],
         labels=_pure_labels(chain.labels, clusters, first),
     )
-    # The mean is this chain's own; that it was rounded is no error of anything.
+    # The rounded mean defines this chain, so its rows have no error.
     object.__setattr__(small, "row_error", frozen(np.zeros(small.n_states)))
     return small
 

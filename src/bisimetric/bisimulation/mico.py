@@ -26,9 +26,9 @@ from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
 
 SOLVED = 8 * UNIT_ROUNDOFF  # residual at which the linear system counts as solved, relative to the largest value
-TOL = 1e-9  # relative gap to reach
+TOL = 1e-9  # relative gap to reach, as in the docstring of `mico`
 ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
-ATTEMPTS = 3  # at the linear system; each takes its target from the largest value found before
+ATTEMPTS = 3  # solves of the linear system; each takes its target from the largest value found before
 BYTES_PER_PAIR = 80  # the vectors of BiCGSTAB, the problem and the bounds
 
 

@@ -1,8 +1,8 @@
-"""The certificate of a game: the checker's bounds on every pair of moves, put together by the game's own rule.
+"""The certificate of a game: the checker's bounds on every pair of moves, combined by the game's own rule.
 
-For every pair of moves the checker gives L ≤ T_ab V ≤ U from a coupling and a potential. The rule is monotone and
-carries constants through, so the same rule applied to the L's and to the U's bounds T V, and MacQueen's bounds follow
-as for chains. Rounding: a rule does not enlarge the largest error of its blocks.
+For every pair of moves the checker gives L ≤ T_ab V ≤ U from a coupling and a potential. The rule is monotone, and
+adding a constant to its input adds it to the outcome. So the rule applied to all L and to all U bounds T V, and
+MacQueen's bounds follow as for chains. A rule does not enlarge the largest rounding error of its blocks.
 
 A pair is *proved zero* when neither state stands for others whose rows differ and the minimising player has, for every
 move of the other, an answer that costs nothing and a coupling that leads only to such pairs.
@@ -76,7 +76,7 @@ def upper_blocks(witness: GameProof) -> list[Floats]:
 
 
 def check_game(witness: GameProof) -> Certificate:
-    """What the value and the trees prove, in the game's own units."""
+    """The bounds that the value and the trees prove, in the units of the game."""
     bellman, value, blocks = witness.bellman, witness.value, witness.blocks()
     parts = [check_application(block.bellman, block.value, block, bellman.rows) for block in blocks]
     uppers = [part.upper for part in parts]
@@ -94,12 +94,12 @@ def check_game(witness: GameProof) -> Certificate:
 
 
 def immediate(bellman: GameBellman) -> Certificate:
-    """The answer V = c, where there is no future or nothing to pay."""
+    """The answer V = c, where the discount is zero or all costs are."""
     return immediate_bounds(bellman.cost, bellman.cost_error)
 
 
 def a_priori(bellman: GameBellman) -> Certificate:
-    """What holds before any sweep: the cost itself, and the largest cost forever."""
+    """The bounds that hold before any sweep: the cost itself, and the largest cost paid forever."""
     lower = cost_below(bellman.cost, bellman.cost_error)
     upper = np.full(bellman.shape, np.nextafter(bellman.largest_value() / bellman.scale, np.inf))
     return Certificate(0.5 * (lower + upper), lower, upper)

@@ -25,11 +25,11 @@ from bisimetric.problems.game import Game
 if TYPE_CHECKING:
     from bisimetric.solving.game_solution import MDPSolution
 
-BYTES_PER_CELL = 24  # of a coupling as a matrix: while it is made, its row, its column and its weight
+BYTES_PER_CELL = 24  # row, column and weight of a cell while a coupling is turned into a matrix
 
 
 class _Transport(NamedTuple):
-    """One transport of a game: successors of both sides, and what the witness says about it."""
+    """One transport of a game: successors of both sides, and their coupling and potential."""
 
     mine: Ints
     theirs: Ints

@@ -14,6 +14,8 @@ and added to P̂'s `row_error`, so that the quotient's certificate pays for it: 
 Such a class is marked as `merged`: no distance from it is proved to be zero, not even from itself.
 
 No sweep over the full problem is needed. Couplings are lifted to states when they are read (kernels/lifting.py).
+
+Reference: Kemeny & Snell 1960 (lumpability).
 """
 
 from __future__ import annotations
@@ -34,11 +36,11 @@ from bisimetric.models.rows import GRAIN, Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solution import Solution
 
-WORTHWHILE = 0.5  # of the pairs, at most, must be left for the quotient to be solved instead
-GRAINS_PER_ENTRY = 4  # per entry of a row: sums that are equal on paper may differ by as many grains
-SHARE_OF_TOL = 0.05  # of the relative gap asked for: the most that lumping may add to it
+WORTHWHILE = 0.5  # solve the quotient if it has at most this share of the pairs
+GRAINS_PER_ENTRY = 4  # grains per entry of a row by which sums that are equal on paper may differ
+SHARE_OF_TOL = 0.05  # the most that lumping may add to the relative gap, as a share of the requested one
 ROWS_AT_ONCE = 64  # rows of the cost that are compared in one call
-MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd, without pattern: 2^64 divided by the golden ratio
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # multiplier of hashes: 2^64 divided by the golden ratio, made odd
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +53,7 @@ class Lumping:
     small: Problem
 
     def reduced(self, guess: Floats) -> Floats:
-        """A guess of the distances, on classes."""
+        """A guess of the distances, reduced to classes."""
         return guess[np.ix_(self.source.first, self.target.first)]
 
     def lifted(self, solution: Solution) -> Solution:
@@ -61,7 +63,7 @@ class Lumping:
             self._spread, (old.value, old.lower, old.upper, solution._checked_value)
         )
         witness = LiftedWitness.of(solution._witness, solution._checked_value, self.full, self.source, self.target)
-        if provable(self.small) is not None:  # states may have exact rows where their class has not
+        if provable(self.small) is not None:  # states may have exact rows although their class has none
             candidate = zero_candidates(self.full.cost, upper, float((upper - lower).max()))
             inside = provable(self.full)
             if inside is not None:
@@ -123,7 +125,7 @@ def _classes(chain: MarkovChain, groups: Classes, most: int) -> Classes | None:
 
 
 def _equal_rows(tables: list[npt.NDArray[Any]]) -> Classes:
-    """Groups of states whose rows are equal in all tables: by a number for each row, then entry by entry."""
+    """Groups of states whose rows are equal in all tables: compares a hash of each row, then the entries."""
     n = len(tables[0])
     key = np.zeros(n, np.uint64)
     for table in tables:
@@ -138,5 +140,5 @@ def _equal_rows(tables: list[npt.NDArray[Any]]) -> Classes:
         for k in range(0, n, ROWS_AT_ONCE):
             part = slice(k, k + ROWS_AT_ONCE)
             other = (table[part] != table[like[part]]).any(axis=1)
-            like[part][other] = np.arange(n)[part][other]  # different rows with the same number stay alone
+            like[part][other] = np.arange(n)[part][other]  # rows that differ but have the same hash stay alone
     return np.unique(like, return_inverse=True)[1].astype(np.int64)
