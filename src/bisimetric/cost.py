@@ -29,8 +29,8 @@ __all__ = ["Cost", "features", "label_mismatch", "reward_gap"]
 
 DIGITS = 53  # binary digits of a float64
 LEAST = 5e-324  # the smallest positive float64
-NORMALISING = 4 * UNIT_ROUNDOFF  # error of (1-γ)·c: two roundings, and room
-DIFFERENCE = 2 * UNIT_ROUNDOFF  # error of |r - r'|: one rounding, and room
+NORMALISING = 4 * UNIT_ROUNDOFF  # bound on the relative error of (1-γ)·c: twice its two roundings
+DIFFERENCE = 2 * UNIT_ROUNDOFF  # bound on the relative error of |r - r'|: twice its one rounding
 SQUARES_BETWEEN = 1e-140, 1e140  # euclidean distances whose squares neither vanish nor overflow
 ROUNDED_RELATIVELY = ("euclidean", "cityblock", "chebyshev")  # metrics without cancellation
 

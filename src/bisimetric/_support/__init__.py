@@ -1,1 +1,1 @@
-"""Ground floor: checks of options, frozen arrays, inert text, threads, memory. Imports only `bisimetric.errors`."""
+"""Checks of options, read-only arrays, escaped text, threads, memory. Imports only `bisimetric.errors`."""

@@ -31,7 +31,7 @@ def thread_count() -> int:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Work with one thread inside; other threads of the program are not concerned."""
+    """Work with one thread inside; other threads of the program are not affected."""
     token = _limit.set(1)
     try:
         yield
@@ -40,7 +40,7 @@ def one_thread() -> Iterator[None]:
 
 
 def core_count() -> int:
-    """Processors that this process can keep busy: those that it may run on, within the share its groups leave it."""
+    """Processors that this process may use: those that it may run on, limited by the share of its control groups."""
     shares = [_share(*group) for group in control_groups("cpu")]
     return min([_processors(), *(math.ceil(share) for share in shares if share is not None)])
 

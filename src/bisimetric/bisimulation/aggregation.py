@@ -35,7 +35,7 @@ from scipy import sparse
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.options import as_float, shown
 from bisimetric.bisimulation.classes import same_actions
-from bisimetric.bisimulation.clusters import clustered, mean_chain, mean_mdp
+from bisimetric.bisimulation.clusters import cluster_states, mean_chain, mean_mdp
 from bisimetric.bisimulation.quotient import Model
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
@@ -175,7 +175,7 @@ def aggregate(
     if isinstance(model, MDP):
         return _of_mdp(model, kinds, epsilon, n_states, gamma)
     itself = solve(Problem(model, model, discount=gamma, normalised=True)).upper
-    merged = clustered(np.minimum(itself, itself.T), kinds, epsilon, n_states)
+    merged = cluster_states(np.minimum(itself, itself.T), kinds, epsilon, n_states)
     small = mean_chain(model, merged)
     between = solve(Problem(model, small, discount=gamma, normalised=True)).upper
     return Aggregation(small, frozen(merged), *_bounds(between, merged, gamma))
@@ -185,7 +185,7 @@ def _of_mdp(mdp: MDP, kinds: Classes, epsilon: float | None, n_states: int | Non
     best = mdp.optimal_policy(gamma)
     whole = _with_all_actions(mdp, kinds)
     itself = solve(Game(whole, whole, discount=gamma)).upper
-    merged = clustered(np.minimum(itself, itself.T), kinds, epsilon, n_states)
+    merged = cluster_states(np.minimum(itself, itself.T), kinds, epsilon, n_states)
     small = mean_mdp(mdp, merged)
     between = solve(Game(whole, mean_mdp(whole, merged), discount=gamma)).upper
     policy = small.optimal_policy(gamma).policy[merged]

@@ -19,11 +19,11 @@ from scipy import sparse
 from bisimetric._support.frozen import frozen
 from bisimetric.models.chain import Label, MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.models.partition import Classes, first_states, numbered
+from bisimetric.models.partition import Classes, first_states, renumber
 from bisimetric.models.rows import Floats
 
 
-def clustered(distances: Floats, kinds: Classes, epsilon: float | None, n_states: int | None) -> Classes:
+def cluster_states(distances: Floats, kinds: Classes, epsilon: float | None, n_states: int | None) -> Classes:
     """The cluster of every state: no distance inside one is above `epsilon`, or there are `n_states` clusters.
 
     States of different kinds are never in one cluster. `distances` is overwritten; it is finite when doubled.
@@ -42,10 +42,10 @@ def clustered(distances: Floats, kinds: Classes, epsilon: float | None, n_states
         count = n - n_states
     else:
         count = int(np.count_nonzero((mergers[:, 2] <= epsilon) & (mergers[:, 2] < far)))
-    return numbered(_merged(mergers[:count, :2].astype(np.int64), n))
+    return renumber(_clusters_after(mergers[:count, :2].astype(np.int64), n))
 
 
-def _merged(mergers: npt.NDArray[np.int64], n: int) -> npt.NDArray[Any]:
+def _clusters_after(mergers: npt.NDArray[np.int64], n: int) -> npt.NDArray[Any]:
     """The cluster of every state after these mergers; number k joins two clusters into number n + k."""
     parent = np.arange(n + len(mergers))
     for k, joined in enumerate(mergers):
@@ -62,7 +62,7 @@ def mean_chain(chain: MarkovChain, clusters: Classes) -> MarkovChain:
     small = MarkovChain.normalised(
         _mean_rows(chain.transitions, clusters),
         reward=_mean_reward(chain.reward, clusters),
-        start=_summed(chain.start, clusters),
+        start=_sum_start(chain.start, clusters),
         names=None if chain.names is None else [chain.names[state] for state in first],
         labels=_pure_labels(chain.labels, clusters, first),
     )
@@ -77,7 +77,7 @@ def mean_mdp(mdp: MDP, clusters: Classes) -> MDP:
     small = MDP(
         [_mean_rows(matrix, clusters) for matrix in mdp.transitions],
         np.stack([_mean_reward(reward, clusters) for reward in mdp.rewards.T], axis=1),
-        start=_summed(mdp.start, clusters),
+        start=_sum_start(mdp.start, clusters),
         names=None if mdp.names is None else [mdp.names[state] for state in first],
         actions=mdp.actions,
         available=mdp.available[first],
@@ -107,7 +107,7 @@ def _share(clusters: Classes) -> Floats:
     return share
 
 
-def _summed(start: Floats | None, clusters: Classes) -> Floats | None:
+def _sum_start(start: Floats | None, clusters: Classes) -> Floats | None:
     return None if start is None else np.asarray(np.bincount(clusters, weights=start), np.float64)
 
 

@@ -26,7 +26,7 @@ from bisimetric.cost import cost_below
 from bisimetric.couplings.witness import Witness
 from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import Floats, offsets
-from bisimetric.operators.action_rules import counted
+from bisimetric.operators.action_rules import count_up
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.game import GameBellman
 from bisimetric.operators.trees import TreeWitness
@@ -121,10 +121,10 @@ def _proved_zero(
         tails.append(tail[costly])
         heads.append(np.full(int(costly.sum()), len(pairs), np.int32))
         cells, at = np.unique(cell[~costly], return_inverse=True)
-        count, arcs = coupled_pairs(block.bellman, block, cells, partial(_numbered, bellman, number, k))
+        count, arcs = coupled_pairs(block.bellman, block, cells, partial(_number_pairs, bellman, number, k))
         begin = np.cumsum(count) - count
         tails.append(np.repeat(tail[~costly], count[at]))
-        heads.append(arcs[np.repeat(begin[at], count[at]) + counted(count[at])])
+        heads.append(arcs[np.repeat(begin[at], count[at]) + count_up(count[at])])
     tail = np.concatenate(tails)
     order = np.argsort(tail, kind="stable")
     indptr = offsets(np.bincount(tail, minlength=len(pairs)))
@@ -134,8 +134,8 @@ def _proved_zero(
     return candidate
 
 
-def _numbered(
+def _number_pairs(
     bellman: GameBellman, number: npt.NDArray[np.int32], block: int, flat: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int32]:
-    names: npt.NDArray[np.int32] = number[bellman.rule.gathered(block, flat)]
+    names: npt.NDArray[np.int32] = number[bellman.rule.state_pairs(block, flat)]
     return names

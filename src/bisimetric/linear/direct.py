@@ -61,8 +61,8 @@ class Factors:
         order = np.argsort(component, kind="stable")
         is_small = members[order] <= SMALL
         small, large = order[is_small], order[~is_small]
-        runs = _grouped(small, np.searchsorted(several, levels[small], "left"), len(several) + 1)
-        groups = _grouped(large, np.searchsorted(several, levels[large], "left"), len(several))
+        runs = _group(small, np.searchsorted(several, levels[small], "left"), len(several) + 1)
+        groups = _group(large, np.searchsorted(several, levels[large], "left"), len(several))
         self._stages: list[_Stage] = []
         self.exact = True  # no component needs GMRES
         for k, run in enumerate(runs):
@@ -114,7 +114,7 @@ class Factors:
         return left
 
 
-def _grouped(states: npt.NDArray[np.int64], group: npt.NDArray[np.int64], count: int) -> list[npt.NDArray[np.int64]]:
+def _group(states: npt.NDArray[np.int64], group: npt.NDArray[np.int64], count: int) -> list[npt.NDArray[np.int64]]:
     """The states of every group, each in the order given."""
     order = np.argsort(group, kind="stable")
     return np.split(states[order], np.searchsorted(group[order], np.arange(1, count)))
@@ -141,14 +141,14 @@ def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
     try:
         # Diagonal pivots: the matrix is diagonally dominant, so growth is bounded. This ordering is found fast.
         # A factorisation that may take long runs in a separate thread, so that Ctrl-C works.
-        call = call_in_thread if size > LONG else _directly
+        call = call_in_thread if size > LONG else _call_here
         factors = call(lambda: linalg.splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0))
     except (RuntimeError, MemoryError):  # singular in floating point, or too large after all
         return None
     return lambda b, _: factors.solve(b)
 
 
-def _directly(call: Callable[[], Any]) -> Any:
+def _call_here(call: Callable[[], Any]) -> Any:
     return call()
 
 

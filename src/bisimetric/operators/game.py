@@ -21,7 +21,7 @@ from bisimetric.kernels.layout import Rows, Trees
 from bisimetric.linear.ladder import Ladder
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, offsets
-from bisimetric.operators.action_rules import Ints, MatchedActions, Rule, SameActions, counted
+from bisimetric.operators.action_rules import Ints, MatchedActions, Rule, SameActions, count_up
 from bisimetric.operators.bellman import Bellman, as_rows, largest_forever, power_of_two
 from bisimetric.operators.trees import new_trees, tree_bytes, tree_cells
 from bisimetric.problems.game import Game
@@ -81,7 +81,7 @@ class GameBellman:
     def of(cls, game: Game) -> GameBellman:
         """The operator of a game."""
         _require_memory(game)
-        moves = _same(game) if game.actions == "same" else _matched(game)
+        moves = _same_actions(game) if game.actions == "same" else _matched_actions(game)
         rule, rows, costs = moves
         cost = rule.outcome(costs)
         error = game.cost_error
@@ -168,9 +168,9 @@ class GameBellman:
             cells, used = chosen[k], count[places[k]]
             x, y = np.divmod(cells, block.shape[1])
             begin = tree.offset[x] + y * (block.sizes[0][x] - 1) + block.target.indptr[y]
-            step = counted(used)
+            step = count_up(used)
             read, write = np.repeat(begin, used) + step, np.repeat(indptr[places[k]], used) + step
-            heads[write] = self.rule.gathered(k, tree.target[read])
+            heads[write] = self.rule.state_pairs(k, tree.target[read])
             weight[write] = tree.weight[read]
         return sparse.csr_array((weight, heads, indptr), shape=(size, self.cost.size))
 
@@ -192,7 +192,7 @@ def _provable(game: Game) -> npt.NDArray[np.bool_] | None:
     return ~np.logical_or.outer(*merged) if merged[0].any() or merged[1].any() else None
 
 
-def _same(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
+def _same_actions(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
     """A block per common action."""
     source, target = game.source, game.target
     rows = [(as_rows(source.transitions[a]), as_rows(target.transitions[b])) for a, b in game.common]
@@ -200,7 +200,7 @@ def _same(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
     return SameActions(len(rows)), rows, costs
 
 
-def _matched(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
+def _matched_actions(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
     """One block of all available moves."""
     moves = [_moves(mdp) for mdp in (game.source, game.target)]
     mine, theirs = (mdp.rewards[mdp.available] for mdp in (game.source, game.target))

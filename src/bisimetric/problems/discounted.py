@@ -23,7 +23,7 @@ from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats, as_array, is_scalar, real_array
 
-BYTES_PER_PAIR = 18  # a cost as it is made, its checked copy, and masks while checking
+BYTES_PER_PAIR = 18  # the given cost, its checked copy, and masks during the checks
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -1,4 +1,4 @@
-"""The question about two decision processes: how far apart are their states, whatever is done.
+"""The question about two decision processes: how far apart their states are under all actions.
 
 With D((s, a), (t, b)) = (1-γ)·|r(s, a) - r'(t, b)| + γ·OT_d(P(s, a), P'(t, b)),
 

@@ -1,4 +1,4 @@
-"""Anything that stands for a model becomes one: a file for every kind of input, and a table of them in `convert`.
+"""Readers turn inputs into models: one file for every kind of input, and a table of them in `convert`.
 
 Imports `io`, `environments` and below.
 """

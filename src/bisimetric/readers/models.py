@@ -1,4 +1,4 @@
-"""Models that are models already."""
+"""Inputs that already are models."""
 
 from __future__ import annotations
 

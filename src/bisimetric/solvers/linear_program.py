@@ -132,16 +132,16 @@ class LinearProgram(Solver[Bellman, ProgramIterate]):
         if seconds is None:
             seconds = SECONDS + SECONDS_PER_SQUARE * len(program.cost) ** 2
         optimum = _optimise(program, self.method, seconds)
-        cells = _rounded(bellman, program.cells, optimum.moves)
+        cells = _round(bellman, program.cells, optimum.moves)
         cells.potential[program.side_y.slot] = optimum.potentials
-        return ProgramIterate(_evaluated(bellman, cells, bellman.scaled_cost()), StoredWitness(cells), math.inf)
+        return ProgramIterate(_evaluate(bellman, cells, bellman.scaled_cost()), StoredWitness(cells), math.inf)
 
     def step(self, bellman: Bellman, iterate: ProgramIterate) -> ProgramIterate:
         """One step of policy iteration: improve the couplings, evaluate them, then find their potentials."""
         trees = new_trees(bellman)
         sweep = bellman.improve(iterate.value, trees, cold=True)
         cells = TreeWitness(bellman, iterate.value, trees).cells(0, bellman.pairs.size)
-        value = iterate.value + _evaluated(bellman, cells, sweep.residual)
+        value = iterate.value + _evaluate(bellman, cells, sweep.residual)
         bellman.improve(value, trees, cold=False)
         return ProgramIterate(value, TreeWitness(bellman, value, trees), math.inf)
 
@@ -303,7 +303,7 @@ def _run(program: _Program, method: str, tol: float, presolve: str, crossover: s
     return highs, highs.modelStatusToString(highs.getModelStatus())
 
 
-def _rounded(bellman: Bellman, cells: Cells, moves: Floats) -> Cells:
+def _round(bellman: Bellman, cells: Cells, moves: Floats) -> Cells:
     """Round μ/ν to couplings with exact marginals, for all pairs at once.
 
     Shrinks rows and columns that exceed the marginals, then spreads the missing mass as a product (Altschuler, Weed &
@@ -326,7 +326,7 @@ def _rounded(bellman: Bellman, cells: Cells, moves: Floats) -> Cells:
     return cells._replace(weight=weight)
 
 
-def _evaluated(bellman: Bellman, cells: Cells, cost: Floats) -> Floats:
+def _evaluate(bellman: Bellman, cells: Cells, cost: Floats) -> Floats:
     """Solve V = cost + γΠV for the couplings."""
     n, m = bellman.shape
     to = successors(cells, bellman.source, bellman.target)

@@ -19,7 +19,7 @@ from bisimetric.kernels.layout import Cells
 from bisimetric.models.chain import state_index
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import ROW_SUM_TOL, Floats, real_array
-from bisimetric.operators.action_rules import Ints, MovePairs, counted
+from bisimetric.operators.action_rules import Ints, MovePairs, count_up
 from bisimetric.problems.game import Game
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ class ActionCoupling:
             for pairs, inside, first, last in _few_at_once(solution._decisive_cells[k], witness.cells_per_pair):
                 cells = witness.cells(first, last)
                 count = np.diff(cells.indptr)[inside]
-                chosen = np.repeat(cells.indptr[inside], count) + counted(count)
-                heads = rule.gathered(k, successors(cells, block.source, block.target, first)[chosen])
+                chosen = np.repeat(cells.indptr[inside], count) + count_up(count)
+                heads = rule.state_pairs(k, successors(cells, block.source, block.target, first)[chosen])
                 rows.append(np.repeat(pairs, count))
                 columns.append(heads.astype(np.int64))
                 weights.append(cells.weight[chosen])

@@ -105,13 +105,13 @@ def certify_exactly(solution: Solution) -> ExactCertificate:
         cells = solution._witness.cells(x * m, (x + 1) * m)
         for y in range(m):
             if problem.stop is None or not problem.stop[x, y]:
-                expected, error = _transported(cells, y, P[x], Q[y], V)
+                expected, error = _transport_cost(cells, y, P[x], Q[y], V)
                 upper[x, y] += gamma * (expected + error * largest)
                 lower[x, y] += gamma * _dual(cells, y, P[x], Q[y], V, scale)
-    return _bounded(problem, V, lower, upper, gamma, c)
+    return _bounds(problem, V, lower, upper, gamma, c)
 
 
-def _bounded(
+def _bounds(
     problem: Problem, V: Rationals, lower: Rationals, upper: Rationals, gamma: Fraction, c: Rationals
 ) -> ExactCertificate:
     """MacQueen's bounds, with the clamps that hold for every problem."""
@@ -127,7 +127,7 @@ def _bounded(
     return ExactCertificate(frozen(lower), frozen(upper))
 
 
-def _transported(cells: Cells, y: int, p: Row, q: Row, V: Rationals) -> tuple[Fraction, Fraction]:
+def _transport_cost(cells: Cells, y: int, p: Row, q: Row, V: Rationals) -> tuple[Fraction, Fraction]:
     """<π, V>, and the 1-norm error of the marginals."""
     left, right = [mass for _, mass in p], [mass for _, mass in q]
     total = Fraction(0)

@@ -31,7 +31,7 @@ from bisimetric.certificates.zeros import closed_subset
 from bisimetric.couplings.lifted import LiftedWitness
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.lumping import Lump, lump
-from bisimetric.models.partition import Classes, Moves, refined
+from bisimetric.models.partition import Classes, Moves, refine
 from bisimetric.models.rows import GRAIN, Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solution import Solution
@@ -52,11 +52,11 @@ class Lumping:
     target: Lump
     small: Problem
 
-    def reduced(self, guess: Floats) -> Floats:
+    def reduce(self, guess: Floats) -> Floats:
         """A guess of the distances, reduced to classes."""
         return guess[np.ix_(self.source.first, self.target.first)]
 
-    def lifted(self, solution: Solution) -> Solution:
+    def lift(self, solution: Solution) -> Solution:
         """The full problem's solution from that of the small one."""
         old = solution.certificate
         value, lower, upper, checked_value = map(
@@ -79,7 +79,7 @@ class Lumping:
         return array[np.ix_(self.source.classes, self.target.classes)]
 
 
-def worthwhile(problem: Problem, tol: float) -> Lumping | None:
+def find_quotient(problem: Problem, tol: float) -> Lumping | None:
     """The problem on classes, if it has at most half as many pairs and its certificate can reach `tol`."""
     n, m = problem.shape
     most = int(WORTHWHILE * n * m)
@@ -121,7 +121,7 @@ def _bare(chain: MarkovChain) -> MarkovChain:
 def _classes(chain: MarkovChain, groups: Classes, most: int) -> Classes | None:
     rows = chain.transitions
     tol = GRAINS_PER_ENTRY * GRAIN * int(np.diff(rows.indptr).max())
-    return refined(Moves(rows.indptr, rows.indices, rows.data), groups, tol, most)
+    return refine(Moves(rows.indptr, rows.indices, rows.data), groups, tol, most)
 
 
 def _equal_rows(tables: list[npt.NDArray[Any]]) -> Classes:

@@ -122,14 +122,14 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
         kept = policy if kept is None else np.where(swept - earned[kept, states] > SOLVED * largest, policy, kept)
         moves, gain = stacked[kept * len(states) + states], earned[kept, states] - value
         shift = 0.5 * onward * float(gain.min() + gain.max())
-        value = value + _evaluated(moves, gain, gain + shift, gamma)
+        value = value + _evaluate(moves, gain, gain + shift, gamma)
     raise SolverFailed(
         f"{MOST_ROUNDS} policies were not enough: the optimal values are known to {gap / largest:.1g} of the largest; "
         "choose a smaller discount"
     )
 
 
-def _evaluated(moves: sparse.csr_array, residual: Floats, start: Floats, gamma: float) -> Floats:
+def _evaluate(moves: sparse.csr_array, residual: Floats, start: Floats, gamma: float) -> Floats:
     """Solve (I - γP) d = residual; returns `start`, a step of value iteration, if the linear solver fails."""
     largest = float(np.abs(residual).max())
     target = min(EVALUATION * largest, SOLVED * float(np.abs(start).max()))
