@@ -2,7 +2,7 @@
 
 A cost is a function of two chains that returns the [n, m] array of costs between their states. `Problem`, `distance`
 and `pairwise` take one, or an array. The costs here also have a name, for the command line and tables of results, and
-know how far rounding moves their entries: certificates pay for that, so that they are about the chains' rewards and
+know how far rounding moves their entries: certificates are widened by that, so they hold for the chains' rewards and
 features. An array, or what another function returns, is taken exactly.
 
 >>> import bisimetric as bm
@@ -129,7 +129,7 @@ def features(metric: str = "euclidean") -> Named:
     Parameters
     ----------
     metric : str
-        A metric of `scipy.spatial.distance.cdist`. Certificates pay for the rounding of "euclidean", "cityblock" and
+        A metric of `scipy.spatial.distance.cdist`. Certificates include the rounding of "euclidean", "cityblock" and
         "chebyshev" distances; distances of other metrics are taken as computed.
 
     Returns

@@ -1,6 +1,6 @@
 """The command `bisimetric`: parses, calls, prints. No other folder prints. It may import every other folder.
 
-`main` turns whatever goes wrong into one line on stderr and an exit code. So this module imports only the standard
+`main` turns every error into one line on stderr and an exit code. So this module imports only the standard
 library and our own light modules; numpy, for example, may not fit into memory. Code 1 is reserved for --fail-above.
 """
 

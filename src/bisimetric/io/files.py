@@ -41,7 +41,7 @@ def usable_path(path: object, what: str) -> Path:
 
 
 def described(path: Path, problem: object) -> str:
-    """`path: problem` as one line, whatever is in it."""
+    """`path: problem` as one line, with special characters escaped."""
     text = str(problem)
     if len(text) > LONGEST_MESSAGE:
         text = f"{text[: LONGEST_MESSAGE // 2]} … {text[-LONGEST_MESSAGE // 2 :]}"

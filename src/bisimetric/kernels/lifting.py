@@ -41,7 +41,7 @@ def lift(sources, targets, class_x, class_y, source, target, small, value, out):
         sx, sy = source.indptr[x + 1] - x_at, target.indptr[y + 1] - y_at
         out.start[pair + 1] = out.start[pair] + sy
         _lift_potential(X, y, Y, source, target, small, pair, value, out)
-        if small.indptr[pair] < small.indptr[pair + 1]:  # the game goes on here
+        if small.indptr[pair] < small.indptr[pair + 1]:  # the pair is no stop
             _ranges(source, x, X, next_x, end_x)
             _ranges(target, y, Y, next_y, end_y)
             for i in range(sx):

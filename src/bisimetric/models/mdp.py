@@ -55,8 +55,8 @@ class MDP(EqualByContent, Immutable):
     actions : sequence of A different strings, optional
         The names of the actions.
     available : [n, A] array of bool, optional
-        Which actions each state has, at least one; by default all. Rows and rewards of other actions are ignored,
-        whatever they hold.
+        Which actions each state has, at least one; by default all. Rows and rewards of other actions are ignored; they
+        may hold anything.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """The Bellman operator of a game between decision processes, made of the operators of chains.
 
-Every block of moves (see `action_rules`) is a `Bellman` of its own, with the source moves as source rows and the target
+Every block of moves (see `action_rules`) is a separate `Bellman`, with the source moves as source rows and the target
 moves as target rows. A move leads to states; in a block with several moves per state, a state is represented by its
 first move, and the value at a pair of moves is the value at the pair of their states. All blocks share one scale.
 

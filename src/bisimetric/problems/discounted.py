@@ -53,8 +53,8 @@ class Problem(EqualByContent, Immutable):
         With the factor 1 - γ if normalised.
     cost_error : float
         The largest relative error of an entry of `cost`. An array is taken exactly (0). Where costs are computed, from
-        rewards or with the factor 1 - γ, rounding changes them; certificates pay for that, so that they are about the
-        rewards and the discount.
+        rewards or with the factor 1 - γ, rounding changes them; certificates are widened by that, so they hold for the
+        rewards and the discount as given.
     unsolved : [n, m] array of bool, or None
         Pairs that were not asked for (`distance(..., pairs="reachable")`): NaN in every answer.
     shape : (n, m)

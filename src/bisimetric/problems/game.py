@@ -78,7 +78,7 @@ class Game(Immutable):
 
     @property
     def cost_error(self) -> float:
-        """The largest relative error of such a cost by rounding; certificates pay for it."""
+        """The largest relative error of such a cost by rounding; certificates are widened by it."""
         return DIFFERENCE + NORMALISING
 
     def __repr__(self) -> str:

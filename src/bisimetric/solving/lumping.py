@@ -7,7 +7,7 @@ states, their distances to anything are equal; likewise for the target. So the p
 
 where P̂[X] is the row of the first state of X, summed over classes. Rows are rounded when a chain is made, so states
 that move alike on paper may differ by a few roundings. The distance between the rows of a class and P̂[X] is measured
-and added to P̂'s `row_error`, so that the quotient's certificate pays for it: with δ the largest 1-norm of each side,
+and added to P̂'s `row_error`, which widens the quotient's certificate: with δ the largest 1-norm of each side,
 
     |V* - V̂| ≤ γ/(1-γ) · ½(δ_x + δ_y) · span V̂.
 
