@@ -13,8 +13,8 @@ are skipped, and their pairs are computed again. Anything called `<name>.pairs` 
 folders, pipes, broken links, files that cannot be read or are too large.
 
 Records are forced to the disk about once a second and at the end of a run, so a power failure loses at most the records
-of one second. At the same moments a run checks that its journal is still in its place. If another program has removed or moved
-the folder or the journal, the run makes them again, with all records that it has found or written.
+of one second. At the same moments a run checks that its journal is still in its place. If the folder or the journal has
+been removed or moved, the run makes them again, with all records that it has found or written.
 """
 
 from __future__ import annotations
