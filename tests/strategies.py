@@ -1,4 +1,4 @@
-"""Hypothesis strategies: chains with everything that is awkward, costs of any scale, problems of a bounded size."""
+"""Hypothesis strategies: chains with awkward rows, costs of any scale, problems of a bounded size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy import sparse
 
 import bisimetric as bm
 
-TINY = (1e-12, 1e-17, 1e-200)  # kept; rounded away; far below any rounding
+TINY = (1e-12, 1e-17, 1e-200)  # a chain keeps the first, rounds the second to zero; the third is far below rounding
 SPECIAL_DISCOUNTS = (0.5, 0.95, 0.99, 0.999, 0.9999)
 
 discounts = st.one_of(st.floats(0.1, 0.9999), st.sampled_from(SPECIAL_DISCOUNTS))
@@ -35,7 +35,7 @@ def deterministic_rows(draw, n):
 
 @st.composite
 def counted_rows(draw, n):
-    """Small whole weights: ties, zeros and sums that hit one another."""
+    """Small whole weights: many ties, zeros and equal partial sums."""
     weights = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n).filter(any))
     return np.array(weights) / sum(weights)
 
@@ -49,7 +49,7 @@ def float_rows(draw, n):
 
 @st.composite
 def tiny_rows(draw, n):
-    """Some probabilities are so small that they hardly count, or do not."""
+    """Rows with some very small probabilities, which rounding may remove."""
     row = draw(tied_rows(n)).copy()
     for state in draw(st.sets(st.integers(0, n - 1), max_size=n)):
         row[state] = max(row[state], draw(st.sampled_from(TINY)))
@@ -191,10 +191,10 @@ def guesses(draw, problem):
 
 @st.composite
 def with_copies(draw, model, *, max_copies=3, exact=None):
-    """A chain or decision process in which every state stands for one of `model`, and which: (model, owners).
+    """A model with copies of the states of `model`, and the original of every copy: (model, owners).
 
-    Exactly: a copy sends all its mass for a state to one of that state's copies. Otherwise it spreads it evenly, which
-    rounds.
+    If `exact`, a copy sends all its mass for a state to one of that state's copies. Otherwise it spreads the mass
+    evenly, which rounds.
     """
     n = model.n_states
     counts = draw(st.lists(st.integers(1, max_copies), min_size=n, max_size=n))
@@ -202,13 +202,13 @@ def with_copies(draw, model, *, max_copies=3, exact=None):
     exact = draw(st.booleans()) if exact is None else exact
     if isinstance(model, bm.MarkovChain):
         reward = None if model.reward is None else model.reward[owners]
-        return bm.MarkovChain(draw(_copied(model.transitions, owners, exact)), reward=reward), owners
-    matrices = [draw(_copied(matrix, owners, exact)) for matrix in model.transitions]
+        return bm.MarkovChain(draw(_copy_rows(model.transitions, owners, exact)), reward=reward), owners
+    matrices = [draw(_copy_rows(matrix, owners, exact)) for matrix in model.transitions]
     return bm.MDP(matrices, model.rewards[owners], available=model.available[owners]), owners
 
 
 @st.composite
-def _copied(draw, transitions, owners, exact):
+def _copy_rows(draw, transitions, owners, exact):
     given_rows = transitions.toarray()
     matrix = np.zeros((len(owners), len(owners)))
     for s, owner in enumerate(owners):

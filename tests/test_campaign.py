@@ -83,7 +83,7 @@ def test_sums_along_paths_equal_elimination() -> None:
     costs = oracles.Costs([3, 1, 4, 1, 5], 7)
     found = _fractions(oracles.linear_values(moves, costs, 0.9))
     g, unit = (0.9).as_integer_ratio()
-    plain = oracles._eliminated(moves, costs.above, g, unit * oracles.GRAINS)
+    plain = oracles._eliminate(moves, costs.above, g, unit * oracles.GRAINS)
     assert found == [Fraction(above, 7 * below) for above, below in plain]
     assert found[4] == Fraction(5, 7)
 

@@ -2,7 +2,7 @@
 
 A cost is a function of two chains that returns the [n, m] array of costs between their states. `Problem`, `distance`
 and `pairwise` take one, or an array. The costs here also have a name, for the command line and tables of results, and
-know how far rounding moves their entries: certificates pay for that, so that they are about the chains' rewards and
+know how far rounding moves their entries: certificates are widened by that, so they hold for the chains' rewards and
 features. An array, or what another function returns, is taken exactly.
 
 >>> import bisimetric as bm
@@ -29,8 +29,8 @@ __all__ = ["Cost", "features", "label_mismatch", "reward_gap"]
 
 DIGITS = 53  # binary digits of a float64
 LEAST = 5e-324  # the smallest positive float64
-NORMALISING = 4 * UNIT_ROUNDOFF  # error of (1-γ)·c: two roundings, and room
-DIFFERENCE = 2 * UNIT_ROUNDOFF  # error of |r - r'|: one rounding, and room
+NORMALISING = 4 * UNIT_ROUNDOFF  # bound on the relative error of (1-γ)·c: twice its two roundings
+DIFFERENCE = 2 * UNIT_ROUNDOFF  # bound on the relative error of |r - r'|: twice its one rounding
 SQUARES_BETWEEN = 1e-140, 1e140  # euclidean distances whose squares neither vanish nor overflow
 ROUNDED_RELATIVELY = ("euclidean", "cityblock", "chebyshev")  # metrics without cancellation
 
@@ -147,7 +147,7 @@ def features(metric: str = "euclidean") -> Named:
     Parameters
     ----------
     metric : str
-        A metric of `scipy.spatial.distance.cdist`. Certificates pay for the rounding of "euclidean", "cityblock" and
+        A metric of `scipy.spatial.distance.cdist`. Certificates include the rounding of "euclidean", "cityblock" and
         "chebyshev" distances; distances of other metrics are taken as computed.
 
     Returns

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.bisimulation.clusters import clustered, mean_mdp
+from bisimetric.bisimulation.clusters import cluster_states, mean_mdp
 from tests import strategies
 
 LINE = np.array([0.0, 1.0, 3.0, 6.0])  # neighbours are 1, 2 and 3 apart
@@ -17,7 +17,7 @@ LINE = np.array([0.0, 1.0, 3.0, 6.0])  # neighbours are 1, 2 and 3 apart
 def on_the_line(kinds=(0, 0, 0, 0), **how):
     """Clusters of the points."""
     options = {"epsilon": None, "n_states": None, **how}
-    return clustered(np.abs(np.subtract.outer(LINE, LINE)), np.array(kinds), **options).tolist()
+    return cluster_states(np.abs(np.subtract.outer(LINE, LINE)), np.array(kinds), **options).tolist()
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_kinds_stay_apart():
     kinds = [0, 1, 0, 1]
     assert on_the_line(kinds, epsilon=1e9) == on_the_line(kinds, n_states=2) == [0, 1, 0, 1]
     assert on_the_line(kinds, n_states=3) == [0, 1, 0, 2]
-    assert clustered(np.zeros((3, 3)), np.array([0, 1, 0]), epsilon=5.0, n_states=None).tolist() == [0, 1, 0]
+    assert cluster_states(np.zeros((3, 3)), np.array([0, 1, 0]), epsilon=5.0, n_states=None).tolist() == [0, 1, 0]
 
 
 @given(strategies.mdps(tiny=True), st.data())

@@ -1,4 +1,4 @@
-"""The command: run, report, and exit with 1 where anything was found."""
+"""The command: run, report, and exit with 1 if there are findings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.campaign.checks import CHECKS
 from tests.campaign.driver import Report, Trouble, run, run_parallel
 from tests.campaign.kinds import KINDS
 
-SHOWN = 5  # findings of one sort that are printed; all are counted
+SHOWN = 5  # findings of one sort that are printed; the report counts all
 
 
 def main() -> int:

@@ -14,8 +14,8 @@ from tests.campaign.oracles import Costs, Ratio, Row
 
 UNIT = 2.0**-53
 SMALLEST = 2.0**-1074
-ROOM = 1.5  # times the rounding at a perfect value: what a solver may need
-WIDE_ROOM = 9.0  # the same where an answer has no tolerance that it could miss
+ROOM = 1.5  # factor on the gap from rounding at a perfect value: the gap that a solver may need
+WIDE_ROOM = 9.0  # the same for an answer without a tolerance
 LABELS = ("a", "b", "c")
 MOST_PAIRS = 400  # where couplings are forced and the truth is a closed form
 MOST_ITSELF = 20
@@ -85,7 +85,7 @@ class Case:
 
     @cached_property
     def metric(self) -> list[Ratio]:
-        """The bisimulation metric between the two chains, whatever was asked."""
+        """The bisimulation metric between the two chains, for any question."""
         if self.cost is None and self.normalised and self.stop is None:
             return self.truth
         return self.metric_of(self.source, self.target)
@@ -113,10 +113,10 @@ class Case:
 def rounding_gap(
     largest_cost: float, largest_value: float, discount: float, successors: int, row_error: float = 0.0
 ) -> float:
-    """The relative gap that rounding may leave to a certificate: math.md, section 2, at the fixed point.
+    """The relative gap of a certificate from rounding alone, at the fixed point.
 
-    Both ends are widened by (S + 5)·u·(|c| + γ|V|), the lower one with potentials as large as twice V instead of V, and
-    for rows that moved; all of it lasts for 1/(1-γ) steps.
+    Both bounds are widened by (S + 5)·u·(|c| + γ|V|), the lower one with potentials up to twice V instead of V, and for
+    the errors of rows; all of it is multiplied by 1/(1-γ).
     """
     if largest_value == 0.0:
         return 0.0
@@ -127,7 +127,7 @@ def rounding_gap(
 
 
 def solvable(case: Case, tol: float) -> bool:
-    """Whether rounding leaves room to certify V* within `tol`."""
+    """Whether V* can be certified within `tol` despite rounding."""
     largest = max(map(float, case.truth))
     chains = case.source, case.target
     successors = sum(int(np.diff(chain.transitions.indptr).max()) for chain in chains)

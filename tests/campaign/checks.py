@@ -11,7 +11,7 @@ from tests.campaign.findings import Finding
 
 
 class Check(NamedTuple):
-    """A check, and on which share of the problems it runs: dear ones on few."""
+    """A check, and the share of the problems on which it runs: expensive checks run on few."""
 
     run: Callable[[Case], Iterator[Finding]]
     share: float

@@ -26,7 +26,7 @@ OCCUPANCY_ROUNDINGS = 64  # units that a linear system may lose, times 1/(1-γ)
 SLACK = 1e-9  # relative, for sums of floats that are compared with floats
 
 
-def _judged(what: str, case: Case, solution: bm.Solution, tol: float | None) -> Iterator[Finding]:
+def _judge(what: str, case: Case, solution: bm.Solution, tol: float | None) -> Iterator[Finding]:
     yield from intervals(what, case.truth, solution.lower, solution.upper, solution.value)
     missed = solution.status is not bm.Status.SOLVED
     promised = float(case.problem.cost.max()) >= 1e-300  # below, bounds are as wide as a few denormal numbers
@@ -40,29 +40,29 @@ def _judged(what: str, case: Case, solution: bm.Solution, tol: float | None) -> 
 
 def policy_iteration(case: Case) -> Iterator[Finding]:
     """The default solver is SOLVED at its default tolerance unless rounding forbids, and right."""
-    yield from _judged("policy iteration", case, case.solution, bm.PolicyIteration.default_tol)
+    yield from _judge("policy iteration", case, case.solution, bm.PolicyIteration.default_tol)
 
 
 def value_iteration(case: Case) -> Iterator[Finding]:
-    """Likewise; not at discounts where it takes for ever."""
+    """The same for value iteration, except at discounts where it takes too long."""
     if case.discount <= 0.995:
         found = bm.solve(case.problem, bm.ValueIteration(), throw=False)
-        yield from _judged("value iteration", case, found, bm.ValueIteration.default_tol)
+        yield from _judge("value iteration", case, found, bm.ValueIteration.default_tol)
 
 
 def linear_program(case: Case) -> Iterator[Finding]:
-    """Likewise; a discount that it can't work with may be refused."""
+    """The same for the linear program, which may refuse a discount close to 1."""
     try:
         found = bm.solve(case.problem, bm.LinearProgram(), throw=False)
     except (bm.errors.InvalidProblem, bm.errors.InvalidOption):
         return
-    yield from _judged("linear program", case, found, bm.LinearProgram.default_tol)
+    yield from _judge("linear program", case, found, bm.LinearProgram.default_tol)
 
 
 def sinkhorn(case: Case) -> Iterator[Finding]:
     """Approximate solvers state bounds that hold."""
     solver = ENTROPIC if case.random.random() < 0.03 else SINKHORN[case.random.integers(len(SINKHORN))]
-    yield from _judged(solver.name, case, bm.solve(case.problem, solver, throw=False), None)
+    yield from _judge(solver.name, case, bm.solve(case.problem, solver, throw=False), None)
 
 
 def certify(case: Case) -> Iterator[Finding]:
@@ -81,7 +81,7 @@ def loose(case: Case) -> Iterator[Finding]:
     tol = 10.0 ** case.random.uniform(-8, -1)
     initial = np.minimum(case.random.random(case.shape) * case.problem.cost.max() * 10.0, 1e307)
     found = bm.solve(case.problem, tol=tol, throw=False, initial=initial if case.random.random() < 0.5 else None)
-    yield from _judged(f"tol {tol:.2g}", case, found, tol)
+    yield from _judge(f"tol {tol:.2g}", case, found, tol)
 
 
 def exact_certificate(case: Case) -> Iterator[Finding]:
@@ -126,7 +126,7 @@ def _between_starts(case: Case, truth: list[Ratio]) -> Ratio:
 
 
 def coupling(case: Case) -> Iterator[Finding]:
-    """Joint laws have the rows as marginals, and cost what the upper bound says at most."""
+    """Joint laws have the rows as marginals, and cost at most the upper bound."""
     if not case.is_small:
         return
     n, m = case.shape
@@ -175,7 +175,7 @@ def _rounding(case: Case) -> float:
 
 
 def _may_fail(case: Case) -> bool:
-    """Whether rounding keeps an occupancy from being known to the tolerance."""
+    """Whether rounding may prevent an occupancy within the tolerance."""
     return _rounding(case) > OCCUPANCY_TOL
 
 

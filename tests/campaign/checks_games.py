@@ -14,11 +14,11 @@ from tests.campaign.kinds import KINDS, REWARDS
 from tests.campaign.oracles import whole
 
 TOL = 1e-9  # relative gap by default
-POLICY_TOL = 1e-11  # relative gap that `optimal_policy` comes to, but for rounding
+POLICY_TOL = 1e-11  # relative gap that `optimal_policy` reaches, apart from rounding
 
 
 def same_actions(case: Case) -> Iterator[Finding]:
-    """max_a D."""
+    """The metric with the same actions, max_a D, is right."""
     yield from _metric(case, matched=False)
 
 

@@ -15,7 +15,7 @@ from tests.campaign.oracles import Ratio
 from tests.reference import bisimilarity
 
 MICO_TOL = 1e-9  # relative gap that `mico` works to
-MICO_ROUNDINGS = 256  # units of the largest value that may be left of the residual
+MICO_ROUNDINGS = 256  # residual that may be rounding, in units of the last place of the largest value
 
 
 def mico(case: Case) -> Iterator[Finding]:

@@ -21,10 +21,10 @@ from tests.campaign.cases import make_case
 from tests.campaign.checks import CHECKS
 from tests.campaign.findings import Finding
 
-NOT_PROMISED = 1e-12  # of 1 - γ: closer to 1, a function may refuse to answer
-SECONDS = 30  # of work for one check; no problem here needs a tenth of it
-WAITING = 600  # seconds of wall time: a deadlock
-AT_ONCE = 100  # problems that a worker takes
+NOT_PROMISED = 1e-12  # if 1 - γ is smaller, a function may refuse to answer
+SECONDS = 30  # limit on the CPU seconds of one check; no problem here needs a tenth of it
+WAITING = 600  # limit on the wall seconds of one check, for deadlocks
+AT_ONCE = 100  # problems that a worker takes at a time
 
 
 class TookTooLong(Exception):
@@ -57,7 +57,7 @@ class Report:
     troubles: list[Trouble] = field(default_factory=list)
 
     def add(self, other: Report) -> None:
-        """Count another report in."""
+        """Add the counts of another report."""
         for name in ("problems", "checks", "refused", "statuses"):
             getattr(self, name).update(getattr(other, name))
         self.troubles += other.troubles
@@ -69,21 +69,21 @@ class Report:
 
     @property
     def gave_up(self) -> list[Trouble]:
-        """No answer, or none within the tolerance, where rounding does not stand in the way."""
+        """Missing answers, and answers outside their tolerance, that rounding does not explain."""
         return [trouble for trouble in self.troubles if trouble.finding.gave_up]
 
 
 def examine(seed: int, number: int, kind: str | None = None, checks: Sequence[str] | None = None) -> Report:
-    """One problem: every check that its share (or the caller) selects, each with random numbers of its own.
+    """Run all checks on one problem that their shares (or the caller) select, each with its own random numbers.
 
-    In every other problem, however small, classes of bisimilar states are looked for before it is solved.
+    In every second problem, however small, `solve` looks for bisimilar states before it solves.
     """
     fewest = 1 if number % 2 else chains.FEWEST_PAIRS
     with patch.object(chains, "FEWEST_PAIRS", fewest):
-        return _examined(seed, number, kind, checks)
+        return _examine(seed, number, kind, checks)
 
 
-def _examined(seed: int, number: int, kind: str | None, checks: Sequence[str] | None) -> Report:
+def _examine(seed: int, number: int, kind: str | None, checks: Sequence[str] | None) -> Report:
     report = Report()
     case = make_case(seed, number, kind)
     report.problems[case.kind] += 1
@@ -96,7 +96,7 @@ def _examined(seed: int, number: int, kind: str | None, checks: Sequence[str] | 
         try:
             with _limited():
                 found = list(check.run(case))
-        except bm.errors.InvalidProblem as error:  # values that overflow, say
+        except bm.errors.InvalidProblem as error:  # for example, values that overflow
             report.refused[f"{name}: {str(error).split(':')[0][:40]}"] += 1
             continue
         except (bm.errors.SolverFailed, TookTooLong) as error:
@@ -125,9 +125,9 @@ def run(seed: int, numbers: Sequence[int], kind: str | None = None, checks: Sequ
 def run_parallel(
     seed: int, count: int, jobs: int, kind: str | None = None, checks: Sequence[str] | None = None
 ) -> Iterator[Report]:
-    """Problems 0 to count - 1 in so many processes; reports arrive in any order."""
+    """Run problems 0 to count - 1 in `jobs` processes; yields reports in any order."""
     parts = [(seed, range(k, min(k + AT_ONCE, count)), kind, checks) for k in range(0, count, AT_ONCE)]
-    with get_context("spawn").Pool(jobs, maxtasksperchild=100) as pool:  # a program that hangs ends with its process
+    with get_context("spawn").Pool(jobs, maxtasksperchild=100) as pool:
         yield from pool.imap_unordered(_run, parts)
 
 
@@ -137,7 +137,7 @@ def _run(part: tuple[int, range, str | None, Sequence[str] | None]) -> Report:
 
 @contextmanager
 def _limited() -> Iterator[None]:
-    """Raise TookTooLong after so many seconds of work, or many more of waiting."""
+    """Raise TookTooLong after SECONDS of work, or WAITING seconds of wall time."""
 
     def stop(*_: object) -> None:
         raise TookTooLong(f"no answer after {SECONDS} s of work or {WAITING} s")

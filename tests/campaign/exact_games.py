@@ -10,7 +10,7 @@ from tests.campaign.oracles import GRAINS, Costs, Moves, Ratio, Row, Transport, 
 
 
 class _Reply(NamedTuple):
-    """An answer to a move: what it costs at once, and where the pair then goes."""
+    """An answer to a move: its immediate cost, and the successors of the pair."""
 
     cost: int
     moves: Moves
@@ -48,10 +48,10 @@ def game_distances(source, target, gamma: float, *, matched: bool = False) -> li
             else:
                 led = [[option[a, a]] for a in here]
             games.append(led)
-    return _solved(games, Costs([], costs.below * unit), gamma, m)
+    return _solve(games, Costs([], costs.below * unit), gamma, m)
 
 
-def _solved(games: list[list[list[tuple[int, Transport]]]], scale: Costs, gamma: float, m: int) -> list[Ratio]:
+def _solve(games: list[list[list[tuple[int, Transport]]]], scale: Costs, gamma: float, m: int) -> list[Ratio]:
     held = [[_Reply(options[0][0], options[0][1].moves(m)) for options in led] for led in games]
     choice = [0] * len(games)
     while True:
@@ -95,7 +95,7 @@ def _on_one(found: list[Ratio]) -> tuple[list[int], int]:
 
 
 def _worth(reply: _Reply, value: list[int], below: int, scale: Costs, gamma: float) -> int:
-    """c + γ<π, V>, times a number that is the same for all."""
+    """c + γ<π, V>, times a number that is the same for all replies."""
     g, unit = gamma.as_integer_ratio()
     future = sum(mass * value[to] for to, mass in reply.moves)
     return reply.cost * below * unit * GRAINS + g * future * scale.below
@@ -107,7 +107,7 @@ def chain_values(rows: list[Row], reward, gamma: float) -> list[Ratio]:
 
 
 def policy_values(mdp, policy, gamma: float) -> list[Ratio]:
-    """What a deterministic policy earns."""
+    """The rewards of a deterministic policy."""
     rows = rows_of_actions(mdp)
     return chain_values([rows[a][s] for s, a in enumerate(policy)], mdp.rewards[np.arange(len(policy)), policy], gamma)
 

@@ -1,4 +1,4 @@
-"""What a check may find, and the comparisons that all checks share."""
+"""Findings of checks, and the comparisons that all checks share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.campaign.oracles import Ratio
 
 
 class Finding(NamedTuple):
-    """A wrong answer, or with `gave_up` no answer where one was to be had."""
+    """A wrong answer, or, with `gave_up`, a missing answer that should exist."""
 
     text: str
     gave_up: bool = False
@@ -26,7 +26,7 @@ class Finding(NamedTuple):
 
 
 def intervals(what: str, truth: Sequence[Ratio], lower, upper, value=None) -> Iterator[Finding]:
-    """Intervals that miss the truth, and values outside of them: the first of each. NaN claims nothing."""
+    """The first interval that misses the truth, and the first value outside its interval. NaN claims nothing."""
     low, high = np.ravel(lower), np.ravel(upper)
     open_pairs = np.flatnonzero(~(np.isnan(low) & np.isnan(high)))
     for k in open_pairs:
@@ -45,6 +45,6 @@ def intervals(what: str, truth: Sequence[Ratio], lower, upper, value=None) -> It
 
 
 def _is_close(truth: Ratio, low: float, high: float) -> bool:
-    """Whether an interval that is wider by 2⁻⁴⁰ of itself holds."""
+    """Whether the interval holds when it is widened by a relative 2⁻⁴⁰."""
     room = 2.0**-40
     return truth.at_least(low - room * abs(low)) and truth.at_most(high + room * abs(high))

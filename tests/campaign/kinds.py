@@ -85,7 +85,7 @@ def absorbing(random: Random, n: int) -> Array:
 
 
 def copies(random: Random, n: int) -> Array:
-    """Every state stands for one of fewer, and sends the mass for a state to some of its copies."""
+    """Every state is a copy of one of fewer states, and sends the mass for a state to some of its copies."""
     few = int(random.integers(1, n + 1))
     small, owner = ties(random, few), np.concatenate([np.arange(few), random.integers(few, size=n - few)])
     rows = np.zeros((n, n))
@@ -101,7 +101,7 @@ def equal_rows(random: Random, n: int) -> Array:
 
 
 def blocks(random: Random, n: int) -> Array:
-    """Nearly decomposable: two parts, joined by next to nothing."""
+    """Nearly decomposable: two parts with tiny probabilities between them."""
     inside = np.equal.outer(np.arange(n) < (n + 1) // 2, np.arange(n) < (n + 1) // 2)
     return (random.random((n, n)) + 0.1) * np.where(inside, 1.0, 10.0 ** random.uniform(-12, -3))
 
@@ -122,8 +122,8 @@ class Kind(NamedTuple):
 
     rows: Callable[[Random, int], Array]
     share: float
-    most: int = 3  # states: the rational oracle must end soon
-    is_function: bool = False  # every state has one successor: the oracle takes hundreds of pairs
+    most: int = 3  # most states, so that the rational oracle ends soon
+    is_function: bool = False  # every state has one successor: then the oracle can solve hundreds of pairs
 
 
 KINDS: dict[str, Kind] = {

@@ -1,7 +1,7 @@
 """True distances without rounding, fast enough for a few hundred thousand small problems.
 
-Everything is whole numbers. Rows are in grains of 2⁻⁵², floats are ratios with a power of two below, and a result is a
-`Ratio` of two integers that nobody reduces: comparing it with a float needs one multiplication.
+All arithmetic is on integers. Rows are in grains of 2⁻⁵², floats are ratios whose denominator is a power of two, and a
+result is a `Ratio` of two integers, never reduced: comparing it with a float needs one multiplication.
 
     distances       policy iteration; transports by a simplex method, policies by fraction-free elimination
     games           Hoffman-Karp iteration with the same two parts
@@ -42,7 +42,7 @@ class Ratio(NamedTuple):
         return Ratio(-self.above, self.below).at_least(-x)
 
     def plus(self, other: Ratio, sign: int = 1) -> Ratio:
-        """This and `sign` times another."""
+        """This plus `sign` times another."""
         return Ratio(self.above * other.below + sign * other.above * self.below, self.below * other.below)
 
     def size(self) -> Ratio:
@@ -99,7 +99,7 @@ def linear_values(moves: list[Moves], costs: Costs, gamma: float) -> list[Ratio]
     if all(sum(to != k for to, _ in row) <= 1 for k, row in enumerate(moves)):
         found = _along_paths(moves, costs.above, g, unit)
     else:
-        found = _eliminated(moves, costs.above, g, unit)
+        found = _eliminate(moves, costs.above, g, unit)
     return [Ratio(above, below * costs.below) for above, below in found]
 
 
@@ -135,7 +135,7 @@ def _along_paths(moves: list[Moves], cost: list[int], g: int, unit: int) -> list
     return known  # type: ignore[return-value]
 
 
-def _eliminated(moves: list[Moves], cost: list[int], g: int, unit: int) -> list[tuple[int, int]]:
+def _eliminate(moves: list[Moves], cost: list[int], g: int, unit: int) -> list[tuple[int, int]]:
     """Gaussian elimination without fractions (Bareiss 1968); pivots of a diagonally dominant matrix are not zero."""
     size = len(moves)
     rows = []
@@ -183,12 +183,12 @@ def independent_values(P: list[Row], Q: list[Row], costs: Costs, gamma: float) -
         return linear_values(product_moves(P, Q, [False] * (len(P) * m)), costs, gamma)
     g, unit = gamma.as_integer_ratio()
     moves = [[(i * m + j, a * b) for i, a in P[x] for j, b in Q[y]] for x in range(len(P)) for y in range(m)]
-    found = _eliminated(moves, costs.above, g, unit * GRAINS * GRAINS)
+    found = _eliminate(moves, costs.above, g, unit * GRAINS * GRAINS)
     return [Ratio(above, below * costs.below) for above, below in found]
 
 
 def is_forced(P: list[Row], Q: list[Row]) -> bool:
-    """Whether there is one coupling only."""
+    """Whether every pair of rows has only one coupling."""
     return all(len(row) == 1 for row in P) or all(len(row) == 1 for row in Q)
 
 
@@ -286,7 +286,7 @@ class Transport:
 def distances(
     P: list[Row], Q: list[Row], costs: Costs, gamma: float, *, stop: Sequence[bool] | None = None, hint=None
 ) -> list[Ratio]:
-    """V* for all pairs, flat. `hint`, a list of floats, is where the iteration starts; it ends at V* from anywhere."""
+    """V* for all pairs, flat. The iteration starts at `hint`, a list of floats, and ends at V* from any start."""
     n, m = len(P), len(Q)
     stopped = [False] * (n * m) if stop is None else list(stop)
     if is_forced(P, Q):
@@ -305,7 +305,7 @@ def distances(
 
 
 def _numerators(found: list[Ratio]) -> list[int]:
-    """Whole numbers in the proportion of these."""
+    """Integers in the same proportion."""
     if all(ratio.below == found[0].below for ratio in found):
         return [ratio.above for ratio in found]
     below = 1

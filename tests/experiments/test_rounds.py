@@ -9,7 +9,7 @@ import pytest
 import bisimetric as bm
 from bisimetric._support.blocks import thread_count
 from bisimetric.experiments.methods import LADDERS, PAPER, climb
-from bisimetric.experiments.rounds import answer, iterates, relative_error, spaced, truth, values
+from bisimetric.experiments.rounds import answer, iterates, relative_error, spaced_rounds, truth, values
 from bisimetric.experiments.running_time import BATCH, cpu_seconds, single_threaded
 
 
@@ -52,7 +52,7 @@ def test_a_run_that_settles_ends_early(problem):
 
 def test_spaced():
     """One and even numbers, ascending, to the end."""
-    looks = spaced(750, 12)
+    looks = spaced_rounds(750, 12)
     assert looks[0] == 1
     assert looks[-1] == 750
     assert looks == sorted(set(looks))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from bisimetric.models import partition
-from bisimetric.models.partition import Moves, refined
+from bisimetric.models.partition import Moves, refine
 from tests import reference, strategies
 
 pytestmark = pytest.mark.kernels
@@ -22,7 +22,7 @@ def moves(matrix, per_state=1):
 
 
 def classes_of(matrix, groups, tol=0.0, **options):
-    return refined(moves(matrix), np.asarray(groups, np.int64), tol, **options).tolist()
+    return refine(moves(matrix), np.asarray(groups, np.int64), tol, **options).tolist()
 
 
 @given(st.data())
@@ -42,7 +42,7 @@ def test_several_rows_per_state(data):
     rows = np.array([[data.draw(strategies.tied_rows(n)) for _ in range(actions)] for _ in range(n)])
     groups = np.array(data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
     rows = np.round(rows * 2**20) / 2**20  # sums are exact
-    found = refined(moves(rows.reshape(n * actions, n), actions), groups, 0.0)
+    found = refine(moves(rows.reshape(n * actions, n), actions), groups, 0.0)
     assert found.tolist() == reference.bisimilarity(rows, groups.tolist())
 
 
@@ -81,8 +81,8 @@ def test_a_limit_on_classes():
     """None as soon as there are more, the partition if there are not."""
     path = np.eye(6)[[1, 2, 3, 4, 5, 5]]
     groups = np.array([0, 0, 0, 0, 0, 1])
-    assert refined(moves(path), groups, 0.0, 5) is None
-    assert refined(moves(path), groups, 0.0, 6).tolist() == [0, 1, 2, 3, 4, 5]
+    assert refine(moves(path), groups, 0.0, 5) is None
+    assert refine(moves(path), groups, 0.0, 6).tolist() == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize(("tol", "expected"), [(0.011, [0, 0, 0, 1, 2]), (0.005, [0, 1, 2, 3, 4])])

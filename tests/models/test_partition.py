@@ -13,13 +13,13 @@ import pytest
 from bisimetric._support import memory
 from bisimetric.errors import NotEnoughMemory
 from bisimetric.models import partition
-from bisimetric.models.partition import Moves, common, equal_numbers, first_states, numbered, refined
+from bisimetric.models.partition import Moves, common_refinement, equal_numbers, first_states, refine, renumber
 
 
 def test_numbers_follow_first_states():
     """Whatever the groups were called."""
     groups = np.array([2, 0, 2, 1, 0])
-    assert numbered(groups).tolist() == [0, 1, 0, 2, 1]
+    assert renumber(groups).tolist() == [0, 1, 0, 2, 1]
     assert first_states(groups).tolist() == [1, 3, 0]
 
 
@@ -31,7 +31,7 @@ def test_equal_numbers():
 
 def test_common_refinement():
     """Together only what both put together."""
-    assert common(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])).tolist() == [0, 1, 2, 2]
+    assert common_refinement(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])).tolist() == [0, 1, 2, 2]
 
 
 def path(n):
@@ -43,9 +43,9 @@ def path(n):
 
 def test_a_long_path_takes_no_square():
     """200 000 states, each split off by the next: a method that looks at the rest every time would take minutes."""
-    refined(*path(10), 0.0)
+    refine(*path(10), 0.0)
     began = time.process_time()
-    classes = refined(*path(200_000), 0.0)
+    classes = refine(*path(200_000), 0.0)
     assert classes.tolist() == list(range(200_000))
     assert time.process_time() - began < 10
 
@@ -54,7 +54,7 @@ def test_memory_is_estimated_first(monkeypatch):
     """Too many states are refused with the bytes they need."""
     monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
     with pytest.raises(NotEnoughMemory, match=r"finding bisimilar states among 20000 needs about .* MB"):
-        refined(*path(20_000), 0.0)
+        refine(*path(20_000), 0.0)
 
 
 def test_interrupts_pass_through(monkeypatch):
@@ -67,7 +67,7 @@ def test_interrupts_pass_through(monkeypatch):
 
     monkeypatch.setattr(partition.kernels.refinement, "refine", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        refined(*path(10), 0.0)
+        refine(*path(10), 0.0)
     assert len(calls) == 1
 
 
@@ -94,7 +94,7 @@ def interrupt():
 threading.Thread(target=interrupt).start()
 try:
     for _ in range(10):
-        partition.refined(rows, groups, 1e-12)
+        partition.refine(rows, groups, 1e-12)
     print("not interrupted")
 except KeyboardInterrupt:
     print(time.perf_counter() - sent[0])

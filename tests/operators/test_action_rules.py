@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimetric.operators.action_rules import MatchedActions, SameActions, counted
+from bisimetric.operators.action_rules import MatchedActions, SameActions, count_up
 
 
 @st.composite
@@ -50,7 +50,7 @@ def test_matched_places(case):
     value = np.arange(n * m, dtype=float).reshape(n, m)
     (spread,) = rule.spread(value)
     assert spread.shape == block.shape
-    np.testing.assert_array_equal(rule.gathered(0, np.arange(block.size)), spread.ravel())
+    np.testing.assert_array_equal(rule.state_pairs(0, np.arange(block.size)), spread.ravel())
 
 
 @given(st.integers(1, 4), st.randoms(use_true_random=False))
@@ -71,5 +71,5 @@ def test_same(count, random):
 
 def test_counted():
     """Nothing for a count of zero."""
-    assert counted(np.array([2, 0, 3])).tolist() == [0, 1, 0, 1, 2]
-    assert counted(np.array([], np.int64)).tolist() == []
+    assert count_up(np.array([2, 0, 3])).tolist() == [0, 1, 0, 1, 2]
+    assert count_up(np.array([], np.int64)).tolist() == []

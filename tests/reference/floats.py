@@ -65,11 +65,11 @@ def transports(P, Q, value):
     plans = result.x.reshape(n, m, n, m)
     np.testing.assert_allclose(plans.sum(axis=3), np.broadcast_to(P[:, None], (n, m, n)), atol=1e-9)
     np.testing.assert_allclose(plans.sum(axis=2), np.broadcast_to(Q[None], (n, m, m)), atol=1e-9)
-    return _repaired(plans, P[:, None], Q[None])
+    return _repair(plans, P[:, None], Q[None])
 
 
-def _repaired(plans, rows, columns):
-    """Plans with these marginals (Altschuler, Weed & Rigollet 2017): cut what is too much, spread what is missing."""
+def _repair(plans, rows, columns):
+    """Round plans to these marginals: shrink excess mass, spread missing mass (Altschuler, Weed & Rigollet 2017)."""
     plans = np.maximum(plans, 0.0)
     plans = plans * np.minimum(1.0, _ratio(rows, plans.sum(axis=3)))[..., :, None]
     plans = plans * np.minimum(1.0, _ratio(columns, plans.sum(axis=2)))[..., None, :]

@@ -97,7 +97,7 @@ def exact_game_distances(source, target, discount, *, matched=False):
     settled = False
     while not settled:
         better = True
-        while better:  # the maximising player's best, against the replies that are held
+        while better:  # find the maximising player's best moves against fixed replies
             held = [moves[k][reply[p][k]] for p, (moves, k) in enumerate(zip(games, move, strict=True))]
             value = evaluate_exactly([plan for _, plan in held], [cost for cost, _ in held], gamma, m)
             better = False
@@ -115,7 +115,7 @@ def exact_game_distances(source, target, discount, *, matched=False):
 
 
 def _replies(source, target, discount, s, t, matched):
-    """For every move at a pair of states, all replies: what they cost at once, and a vertex of the transport."""
+    """For every move at a pair of states, all replies: the immediate cost, and a vertex of the transport."""
 
     def options(a, b):
         gap = abs(Fraction(float(source.rewards[s, a])) - Fraction(float(target.rewards[t, b])))

@@ -18,7 +18,7 @@ from bisimetric.errors import SolveInterrupted, ToleranceNotReached
 from bisimetric.models.lumping import lump
 from bisimetric.operators.bellman import Bellman
 from bisimetric.solving import chains
-from bisimetric.solving.lumping import worthwhile
+from bisimetric.solving.lumping import find_quotient
 from tests import reference, strategies
 
 ROOMS = bm.environments.four_rooms(side=8, goal="all")
@@ -199,20 +199,20 @@ def test_stopping_pairs(always):
 def test_where_it_does_not_pay():
     """Small problems, problems without symmetry, and classes that lump too roughly for the tolerance."""
     p0 = bm.environments.four_rooms("p0")
-    assert worthwhile(bm.Problem(p0, p0, discount=0.9), 1e-9) is None
+    assert find_quotient(bm.Problem(p0, p0, discount=0.9), 1e-9) is None
     random = bm.environments.random_sparse_chain(60, 3, seed=0)
-    assert worthwhile(bm.Problem(random, random, discount=0.9, cost=np.ones((60, 60))), 1e-9) is not None
-    assert worthwhile(bm.Problem(random, random, discount=0.9), 1e-9) is None
-    assert worthwhile(bm.Problem(ROOMS, ROOMS, discount=1 - 1e-12), 1e-9) is not None  # lumps exactly
+    assert find_quotient(bm.Problem(random, random, discount=0.9, cost=np.ones((60, 60))), 1e-9) is not None
+    assert find_quotient(bm.Problem(random, random, discount=0.9), 1e-9) is None
+    assert find_quotient(bm.Problem(ROOMS, ROOMS, discount=1 - 1e-12), 1e-9) is not None  # lumps exactly
 
 
 def test_a_chain_against_itself_stays_one():
     """One small chain on both sides; two if the cost treats the sides differently."""
-    both = worthwhile(bm.Problem(ROOMS, ROOMS, discount=0.9), 1e-9).small
+    both = find_quotient(bm.Problem(ROOMS, ROOMS, discount=0.9), 1e-9).small
     assert both.source is both.target
     cost = np.abs(np.subtract.outer(ROOMS.reward, ROOMS.reward))
     cost[0] += 1.0
-    apart = worthwhile(bm.Problem(ROOMS, ROOMS, discount=0.9, cost=cost), 1e-9).small
+    apart = find_quotient(bm.Problem(ROOMS, ROOMS, discount=0.9, cost=cost), 1e-9).small
     assert apart.source.n_states > apart.target.n_states
 
 
@@ -220,8 +220,8 @@ def test_rough_classes_are_refused(monkeypatch):
     """An error of lumping that would eat the tolerance is not taken on."""
     monkeypatch.setattr(chains, "FEWEST_PAIRS", 1)
     problem = bm.Problem(THIRDS, THIRDS, discount=0.999999)
-    assert worthwhile(problem, 1e-3) is not None
-    assert worthwhile(problem, 1e-12) is None
+    assert find_quotient(problem, 1e-3) is not None
+    assert find_quotient(problem, 1e-12) is None
 
 
 def test_lumping_is_measured():
@@ -247,7 +247,7 @@ def test_interrupts(phase, monkeypatch, rooms):
     """Ctrl-C in the search for classes, before the first sweep, and after it: certified on all states."""
     problem, truth = rooms[0].problem, rooms[1]
     if phase == "classes":
-        monkeypatch.setattr(chains, "worthwhile", _interrupt)
+        monkeypatch.setattr(chains, "find_quotient", _interrupt)
     elif phase == "init":
         monkeypatch.setattr(bm.PolicyIteration, "init", _interrupt)
     else:

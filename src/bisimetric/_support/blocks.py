@@ -2,10 +2,10 @@
 
 Kernels release the interpreter lock, so plain Python threads suffice. numba's own threading layers are not used: they
 abort the process when they are entered from two threads or after a fork. The caller works on blocks too, and helpers
-join it where they can, so that the work gets done where no helper comes: at the exit of the interpreter, in a forked
+join it where they can. So the work is done also where no helper runs: at the exit of the interpreter, in a forked
 child, or where no thread can be started. Blocks last about a tenth of a second, and Ctrl-C takes effect between two of
-them; the caller waits for blocks under way, so that no array is written after the exception. Only the caller runs the
-first block, because that may compile a kernel, which Ctrl-C does not wait for.
+them; the caller waits for running blocks, so that no array is written after the exception. Only the caller runs the
+first block, because that may compile a kernel, and Ctrl-C does not wait for a compilation.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) ->
             raise error
 
 
-_seen: set[CodeType] = set()  # code that has run; it decides who compiles, and no result depends on it
+_seen: set[CodeType] = set()  # code that has run; decides which thread compiles, and changes no result
 
 
 def _is_new(code: CodeType) -> bool:
@@ -122,7 +122,7 @@ def _is_new(code: CodeType) -> bool:
 
 
 def _together(queue: _Queue[Result], threads: int) -> list[Result]:
-    """Run all ranges of a queue on the caller and up to threads - 1 helpers; the results."""
+    """Run all ranges of a queue on the caller and up to threads - 1 helpers; returns the results."""
     try:
         _helpers(os.getpid()).ask(queue.help, threads - 1)
         queue.drain()
@@ -131,7 +131,7 @@ def _together(queue: _Queue[Result], threads: int) -> list[Result]:
             try:
                 queue.close()
                 break
-            except KeyboardInterrupt as struck:  # helpers still write
+            except KeyboardInterrupt as struck:  # wait on: helpers still write
                 queue.errors.append(struck)
     for error in queue.errors:
         raise error
@@ -148,13 +148,13 @@ class _Queue(Generic[Result]):
         self._largest = largest
         self.units = -(-size // unit)
         self.results: list[Result] = []
-        self.errors: list[BaseException] = []  # of helpers, and what struck the caller while it waited for them
+        self.errors: list[BaseException] = []  # errors of helpers, and interrupts of the caller while it waits for them
         self._next: SimpleQueue[int] = SimpleQueue()  # one entry, the next unit; a thread takes it to take a range
         self._next.put(0)
         self._grab = 1
         self._closed = False
-        self._helping: set[int] = set()  # threads that have not left yet
-        self._left: SimpleQueue[None] = SimpleQueue()  # an entry for every one that has
+        self._helping: set[int] = set()  # threads still at work
+        self._left: SimpleQueue[None] = SimpleQueue()  # an entry for every thread that has left
 
     def step(self) -> bool:
         """Work on one range; False if none is left."""
@@ -191,7 +191,7 @@ class _Queue(Generic[Result]):
             self._left.put(None)
 
     def close(self) -> None:
-        """Hand out nothing more and wait for the helpers that are at work; others will find nothing to do."""
+        """Hand out no more ranges and wait for the helpers at work; helpers that come later find nothing to do."""
         self._closed = True
         self._next.put(self.units)  # Ctrl-C may have interrupted the thread that held the entry
         while self._helping:

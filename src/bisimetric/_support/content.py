@@ -1,4 +1,4 @@
-"""Equality by content: objects that hold equal arrays and equal words are equal, and have equal hashes."""
+"""Equality by content: objects with equal arrays and equal words are equal, and have equal hashes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy.typing as npt
 
 
 def digest(*arrays: npt.NDArray[Any] | None) -> bytes:
-    """32 bytes that equal arrays share, whatever their width and byte order; 0.0 and -0.0 are equal.
+    """A digest of 32 bytes, the same for equal arrays of any width and byte order; 0.0 and -0.0 are equal.
 
     Shapes do not count: only the numbers and their order do.
     """
     found = hashlib.sha256()
     for array in arrays:
-        found.update(struct.pack("<q", -1 if array is None else array.size))  # so that no two lists run together
+        found.update(struct.pack("<q", -1 if array is None else array.size))  # separates consecutive arrays
         if array is not None:
-            found.update(np.ascontiguousarray(_in_one_form(array)).data)
+            found.update(np.ascontiguousarray(_canonical(array)).data)
     return found.digest()
 
 
-def _in_one_form(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _canonical(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.astype("<i8") if array.dtype.kind in "iu" else array.astype("<f8") + 0.0
 
 
@@ -32,11 +32,11 @@ class EqualByContent:
     """An immutable object that equals every object of its type with the same arrays and words."""
 
     def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
-        """What the digest covers."""
+        """The arrays that the digest covers."""
         raise NotImplementedError
 
     def _words(self) -> tuple[object, ...]:
-        """What Python compares: names, labels, options and other objects."""
+        """The parts that Python compares: names, labels, options and other objects."""
         raise NotImplementedError
 
     @cached_property

@@ -10,7 +10,7 @@ from bisimetric._support.cgroups import control_groups
 
 
 def core_count() -> int:
-    """Processors that this process can keep busy: those that it may run on, within the share its groups leave it."""
+    """Processors that this process may use: those that it may run on, limited by the share of its control groups."""
     shares = [_share(*group) for group in control_groups("cpu")]
     return min([processors(), *(math.ceil(share) for share in shares if share is not None)])
 

@@ -1,4 +1,4 @@
-"""Read-only objects: nobody can change an answer and so make its certificate wrong.
+"""Read-only objects, so that an answer cannot change and its certificate stays right.
 
 numpy forgets that an array is read-only when it is pickled or deep-copied, and a sparse array whose parts are read-only
 can still get new parts. So every public object that holds arrays is an `Immutable`, and holds sparse arrays in a
@@ -44,18 +44,18 @@ class Immutable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         slots = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return _rebuilt, (type(self), slots | getattr(self, "__dict__", {}))
+        return _rebuild, (type(self), slots | getattr(self, "__dict__", {}))
 
 
-def _rebuilt(kind: type[Any], values: dict[str, Any]) -> Any:
+def _rebuild(kind: type[Any], values: dict[str, Any]) -> Any:
     """The object that was pickled."""
     thing = object.__new__(kind)
     for name, value in values.items():
-        object.__setattr__(thing, name, _refrozen(value))
+        object.__setattr__(thing, name, _refreeze(value))
     return thing
 
 
-def _refrozen(value: Any) -> Any:
+def _refreeze(value: Any) -> Any:
     """The same value; if it is an array, a sparse array or a tuple of those, they are read-only."""
     if isinstance(value, np.ndarray):
         frozen(value)
@@ -64,5 +64,5 @@ def _refrozen(value: Any) -> Any:
             frozen(part)
     elif isinstance(value, tuple):
         for part in value:
-            _refrozen(part)
+            _refreeze(part)
     return value

@@ -1,6 +1,6 @@
-"""Names of a package that are loaded when they are first asked for.
+"""Names of a package that are loaded on first use.
 
-So importing the package takes no time, and nobody waits for what he does not use. A package does
+So importing the package takes no time, and only modules in use are loaded. A package does
 
     __getattr__, __dir__ = lazy_names(__name__, {"Name": "module.in.package"}, modules=("module", ...))
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-TYPE_CHECKING = False  # for type checkers it is true; importing typing takes longer than all the rest
+TYPE_CHECKING = False  # type checkers take it for true; importing typing takes longer than everything else here
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any

@@ -1,8 +1,8 @@
 """Whether there is enough memory for a computation, checked before anything is allocated.
 
-Three things may run short: the memory of the machine, what the control groups of this process (a container, a batch
-job) still allow, and its address space where that is limited (`ulimit -v`). The last matters most, because the compiler
-aborts the process when it gets none.
+Three limits apply: the memory of the machine, the limits of the control groups around this process (a container, a
+batch job), and its address space if that is limited (`ulimit -v`). The last matters most, because the compiler aborts
+the process when an allocation fails.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bisimetric._support.cgroups import control_groups
 from bisimetric.errors import NotEnoughMemory
 
 COMPILER_SPACE = 600 * 2**20  # address space that loading and compiling the kernels takes
-LIBRARY_SPACE, LIBRARY_SPACE_PER_THREAD = 160 * 2**20, 40 * 2**20  # that loading numpy and scipy takes, generously
+LIBRARY_SPACE, LIBRARY_SPACE_PER_THREAD = 160 * 2**20, 40 * 2**20  # bytes that loading numpy and scipy takes, at most
 MOST_LIBRARY_THREADS = 64
 LARGE = 2**28  # bytes of a model from which the free memory is checked
 MOST_SHOWN = 10**300  # bytes; more would overflow a float
@@ -24,7 +24,7 @@ NEGLIGIBLE = 500_000  # bytes that need no check
 
 
 def available_bytes() -> int | None:
-    """Memory that can still be allocated, as far as the system tells."""
+    """Memory that can still be allocated; None if the system does not say."""
     found = [size for size in (_from_meminfo(), _from_cgroups()) if size is not None]
     if found:
         return min(found)
@@ -84,7 +84,7 @@ def require_space_for_libraries() -> None:
 
 
 def require_if_large(needed: int, what: str, remedy: str) -> None:
-    """The same for models, which need no kernels; small ones are not checked."""
+    """Do the same for models, which need no kernels; small ones are not checked."""
     if needed > LARGE:
         require(needed, what, remedy)
 
@@ -104,13 +104,13 @@ def _from_meminfo() -> int | None:
 
 
 def _from_cgroups() -> int | None:
-    """The least that any control group around this process leaves."""
+    """The smallest amount of memory left in any control group around this process."""
     left = [_left_in(*group) for group in control_groups("memory")]
     return min((size for size in left if size is not None), default=None)
 
 
 def _left_in(group: Path, version: int) -> int | None:
-    """The limit of a group less its use; memory that holds cached files counts as free."""
+    """The limit of a group minus its use; memory that holds cached files counts as free."""
     names = ("max", "current") if version == 2 else ("limit_in_bytes", "usage_in_bytes")
     try:
         limit, used = (int((group / f"memory.{name}").read_text()) for name in names)

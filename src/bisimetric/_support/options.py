@@ -1,7 +1,7 @@
 """Checks of options: a kind, a choice, a flag, a function, a number of Python or numpy.
 
-Each raises `InvalidOption` with what was expected, what came and the remedy; all but `check_kind` return the checked
-value.
+Each raises `InvalidOption`, which says what was expected and what was given, and the remedy. `check_kind` and
+`function_or_none` return nothing, the others the checked value.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Calls in other threads that Ctrl-C cannot leave in a broken state.
 
 Ctrl-C interrupts the main thread between two steps of Python code, also inside `threading` and `concurrent.futures`.
-Their locks are then never released: a worker waits for ever, and the exit of the interpreter waits for the worker. So
+Their locks are then never released: a worker waits forever, and the exit of the interpreter waits for the worker. So
 this module uses only raw threads and simple queues, whose operations are single steps.
 """
 
@@ -29,7 +29,7 @@ class OutOfTime(Exception):
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Work inside stops with `OutOfTime` after this time, at the latest when the block of work in hand is done."""
+    """Stop the work inside with `OutOfTime` after this time, at the end of the current block of work."""
     token = DEADLINE.set(min(DEADLINE.get(), time.perf_counter() + seconds))
     try:
         yield
@@ -44,7 +44,7 @@ def require_time() -> None:
 
 
 def call_in_thread(call: Callable[..., Result], *args: Any) -> Result:
-    """The result of a call in a thread of its own, or in this one where no other can be started.
+    """Run a call in a new thread, or in this one if none can be started, and return its result.
 
     Ctrl-C and a deadline end the waiting, not the call. The exit of the interpreter waits for the end of the call.
     """
@@ -96,7 +96,7 @@ class Helpers:
             self._calls.get()()
 
 
-_unfinished: set[int] = set()  # threads with a call that is under way
+_unfinished: set[int] = set()  # threads with a running call
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unfinished.clear)
 

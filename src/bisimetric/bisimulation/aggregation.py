@@ -10,14 +10,14 @@ rewards, or the optimal one,
     (1-γ)·|v(s) - v̂(t)|  ≤  d(s, t),
 
 for chains because v(s) - v̂(t) = E Σ γᵏ (r - r̂) under any coupling, so its size is at most the coupling's cost; for
-decision processes because the best action of one model can be taken in the other. Hence both bounds below, which hold
-whatever the clusters are.
+decision processes because the best action of one model can be taken in the other. The two bounds below follow, for any
+clusters.
 
-States with different actions are never merged. Between them d is R, the largest reward less the smallest, which no
-two optimal values can exceed, so that the inequality holds there too (`_with_all_actions`).
+States with different actions are never merged. Between them d is R, the largest reward minus the smallest.
+(1-γ)·|v(s) - v̂(t)| is never larger, so the inequality holds there too (`_with_all_actions`).
 
-An optimal policy of the small model is one for the original: in s do what is best in map[s]. What that policy loses
-is measured: two certified solves bound the optimal rewards from above and the policy's rewards from below.
+An optimal policy of the small model gives one for the original: in s take the action that is best in map[s]. Two
+certified solves measure the loss: they bound the optimal rewards from above and the policy's rewards from below.
 
 References: Ferns, Panangaden & Precup 2004; Taylor, Precup & Panangaden 2008.
 """
@@ -35,7 +35,7 @@ from scipy import sparse
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.options import as_float, shown
 from bisimetric.bisimulation.classes import same_actions
-from bisimetric.bisimulation.clusters import clustered, mean_chain, mean_mdp
+from bisimetric.bisimulation.clusters import cluster_states, mean_chain, mean_mdp
 from bisimetric.bisimulation.quotient import Model
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
@@ -47,7 +47,7 @@ from bisimetric.problems.game import Game
 from bisimetric.readers.convert import as_mdp, as_model
 from bisimetric.solving.solve import solve
 
-ROUNDINGS = 1.0 + 2.0**-50  # four of them, outwards
+ROUNDINGS = 1.0 + 2.0**-50  # factor that covers four roundings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +175,7 @@ def aggregate(
     if isinstance(model, MDP):
         return _of_mdp(model, kinds, epsilon, n_states, gamma)
     itself = solve(Problem(model, model, discount=gamma, normalised=True)).upper
-    merged = clustered(np.minimum(itself, itself.T), kinds, epsilon, n_states)
+    merged = cluster_states(np.minimum(itself, itself.T), kinds, epsilon, n_states)
     small = mean_chain(model, merged)
     between = solve(Problem(model, small, discount=gamma, normalised=True)).upper
     return Aggregation(small, frozen(merged), *_bounds(between, merged, gamma))
@@ -185,7 +185,7 @@ def _of_mdp(mdp: MDP, kinds: Classes, epsilon: float | None, n_states: int | Non
     best = mdp.optimal_policy(gamma)
     whole = _with_all_actions(mdp, kinds)
     itself = solve(Game(whole, whole, discount=gamma)).upper
-    merged = clustered(np.minimum(itself, itself.T), kinds, epsilon, n_states)
+    merged = cluster_states(np.minimum(itself, itself.T), kinds, epsilon, n_states)
     small = mean_mdp(mdp, merged)
     between = solve(Game(whole, mean_mdp(whole, merged), discount=gamma)).upper
     policy = small.optimal_policy(gamma).policy[merged]
@@ -195,11 +195,11 @@ def _of_mdp(mdp: MDP, kinds: Classes, epsilon: float | None, n_states: int | Non
 
 
 def _with_all_actions(mdp: MDP, kinds: Classes) -> MDP:
-    """All actions in all states, with the same distances inside a kind of states; between kinds they are R.
+    """A process with all actions in all states: distances inside a kind of states stay the same, others become R.
 
-    A missing action is a self-loop with the smallest reward; it costs γ·d(s, t) between states of a kind, so it never
-    decides. Further actions, self-loops too, pay the smallest or the largest reward by the binary digits of the kind:
-    where a digit differs, d = (1-γ)·R + γ·d.
+    A missing action becomes a self-loop with the smallest reward; between states of one kind it contributes γ·d(s, t)
+    to the maximum, which is never decisive. One more self-loop per binary digit of the kind's number pays the smallest
+    or the largest reward: where the digit differs, d = (1-γ)·R + γ·d, so d = R.
     """
     if not kinds.any():
         return mdp
@@ -215,13 +215,13 @@ def _with_all_actions(mdp: MDP, kinds: Classes) -> MDP:
 
 
 def _bounds(between: Floats, merged: Classes, gamma: float) -> tuple[float, float]:
-    """On the distances and on the values, from upper bounds on the distances between the two models."""
+    """Bounds on the distances and on the values, from upper bounds on the distances between the two models."""
     distance = _outwards(float(between[np.arange(len(merged)), merged].max()))
     return distance, _outwards(distance / (1.0 - gamma))
 
 
 def _outwards(bound: float) -> float:
-    """A little more, for the roundings of the cost, of 1-γ and of a division; a zero is exact."""
+    """The bound, enlarged for the roundings of the cost, of 1-γ and of a division; a zero is exact."""
     return math.nextafter(bound * ROUNDINGS, math.inf) if bound > 0.0 else 0.0
 
 

@@ -2,11 +2,11 @@
 
     s ~ t   ⇒   r(s) = r(t),  label(s) = label(t),  Σ_{u ∈ C} P(s, u) = Σ_{u ∈ C} P(t, u)  for every class C
 
-is the coarsest such partition (`models.partition`). Rewards and labels are compared exactly. Sums of probabilities are
-hardly ever equal in floating-point arithmetic. They count as equal when the sorted sums of a class have no gap above
-`tol`. Two things then hold for certain. States that are bisimilar up to errors of tol/2 in every sum are in one class.
-States in different classes differ in their rewards or labels, or by more than `tol` in their probabilities of entering
-some set of classes. Members of one class may differ by more than `tol` if others lie between them.
+The coarsest such partition is computed (`models.partition`). Rewards and labels are compared exactly. Sums of
+probabilities are rarely equal in floating-point arithmetic. They count as equal when the sorted sums of a class have no
+gap above `tol`. This guarantees two things. States that are bisimilar up to errors of tol/2 in every sum are in one
+class. States in different classes differ in their rewards or labels, or by more than `tol` in their probabilities of
+entering some set of classes. Members of one class may differ by more than `tol` if others lie between them.
 
 In a decision process all of this holds for every action, and bisimilar states have the same actions.
 
@@ -24,10 +24,10 @@ from bisimetric._support.options import as_float, shown
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.models.partition import Classes, Moves, common, equal_numbers, refined
+from bisimetric.models.partition import Classes, Moves, common_refinement, equal_numbers, refine
 from bisimetric.readers.convert import as_model
 
-DEFAULT_TOL = 1e-12  # between probabilities
+DEFAULT_TOL = 1e-12  # largest gap between probabilities that count as equal, absolute
 
 
 def bisimilar_classes(model: Any, *, tol: float = DEFAULT_TOL) -> Classes:
@@ -68,8 +68,8 @@ def classes_of(model: MarkovChain | MDP, tol: float = DEFAULT_TOL) -> Classes:
     limit = as_float(tol)
     if not 0.0 <= limit < 1.0:
         raise InvalidOption(f"tol is {shown(tol)}, expected a number in [0, 1) such as {DEFAULT_TOL:g}")
-    observed = _rewards_of_actions(model) if isinstance(model, MDP) else _observed(model)
-    classes = refined(_moves(model), observed, limit)
+    observed = _action_reward_groups(model) if isinstance(model, MDP) else _observation_groups(model)
+    classes = refine(_moves(model), observed, limit)
     assert classes is not None  # there is no limit on their number
     return classes
 
@@ -78,7 +78,7 @@ def same_actions(mdp: MDP) -> Classes:
     """Groups of states with the same available actions."""
     groups = np.zeros(mdp.n_states, np.int64)
     for here in mdp.available.T:
-        groups = common(groups, here.astype(np.int64))
+        groups = common_refinement(groups, here.astype(np.int64))
     return groups
 
 
@@ -93,7 +93,7 @@ def _moves(model: MarkovChain | MDP) -> Moves:
     return Moves(rows.indptr, rows.indices, rows.data, model.n_actions)
 
 
-def _observed(chain: MarkovChain) -> Classes:
+def _observation_groups(chain: MarkovChain) -> Classes:
     """Groups of states with the same reward and label."""
     if chain.reward is None and chain.labels is None:
         raise InvalidChain(
@@ -106,13 +106,13 @@ def _observed(chain: MarkovChain) -> Classes:
     if chain.labels is not None:
         number: dict[object, int] = {}
         labels = [number.setdefault(label, len(number)) for label in chain.labels]
-        groups = common(groups, np.array(labels, np.int64))
+        groups = common_refinement(groups, np.array(labels, np.int64))
     return groups
 
 
-def _rewards_of_actions(mdp: MDP) -> Classes:
+def _action_reward_groups(mdp: MDP) -> Classes:
     """Groups of states with the same actions and the same reward for each of them."""
     groups = same_actions(mdp)
     for rewards in mdp.rewards.T:  # 0 where an action is not available
-        groups = common(groups, equal_numbers(rewards))
+        groups = common_refinement(groups, equal_numbers(rewards))
     return groups

@@ -1,7 +1,7 @@
 """Clusters of states, and the small model that has the means of each.
 
-Complete linkage: again and again the two clusters whose farthest members are closest are merged, so that the heights of
-the mergers never fall. It stops at the caller's limit.
+Complete linkage merges, again and again, the two clusters whose farthest members are closest, so the heights of the
+mergers never fall. It stops at the caller's limit.
 
     P̂(C, D) = mean over s ∈ C of Σ_{t ∈ D} P(s, t),        r̂(C) = mean over s ∈ C of r(s)
 
@@ -19,11 +19,11 @@ from scipy import sparse
 from bisimetric._support.frozen import frozen
 from bisimetric.models.chain import Label, MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.models.partition import Classes, first_states, numbered
+from bisimetric.models.partition import Classes, first_states, renumber
 from bisimetric.models.rows import Floats
 
 
-def clustered(distances: Floats, kinds: Classes, epsilon: float | None, n_states: int | None) -> Classes:
+def cluster_states(distances: Floats, kinds: Classes, epsilon: float | None, n_states: int | None) -> Classes:
     """The cluster of every state: no distance inside one is above `epsilon`, or there are `n_states` clusters.
 
     States of different kinds are never in one cluster. `distances` is overwritten; it is finite when doubled.
@@ -34,7 +34,7 @@ def clustered(distances: Floats, kinds: Classes, epsilon: float | None, n_states
     n = len(distances)
     if n == 1:
         return np.zeros(1, np.int64)
-    far = 2.0 * float(distances.max()) or 1.0  # so that kinds are joined last
+    far = 2.0 * float(distances.max()) or 1.0  # different kinds are joined last
     distances[kinds[:, None] != kinds] = far
     np.fill_diagonal(distances, 0.0)
     mergers = linkage(squareform(distances, checks=False), method="complete")
@@ -42,15 +42,15 @@ def clustered(distances: Floats, kinds: Classes, epsilon: float | None, n_states
         count = n - n_states
     else:
         count = int(np.count_nonzero((mergers[:, 2] <= epsilon) & (mergers[:, 2] < far)))
-    return numbered(_merged(mergers[:count, :2].astype(np.int64), n))
+    return renumber(_clusters_after(mergers[:count, :2].astype(np.int64), n))
 
 
-def _merged(mergers: npt.NDArray[np.int64], n: int) -> npt.NDArray[Any]:
+def _clusters_after(mergers: npt.NDArray[np.int64], n: int) -> npt.NDArray[Any]:
     """The cluster of every state after these mergers; number k joins two clusters into number n + k."""
     parent = np.arange(n + len(mergers))
     for k, joined in enumerate(mergers):
         parent[joined] = n + k
-    for cluster in range(len(parent) - 1, -1, -1):  # a parent has the larger number, so it is final already
+    for cluster in range(len(parent) - 1, -1, -1):  # a parent has a larger number, so its entry is final
         parent[cluster] = parent[parent[cluster]]
     return np.unique(parent[:n], return_inverse=True)[1]
 
@@ -62,11 +62,11 @@ def mean_chain(chain: MarkovChain, clusters: Classes) -> MarkovChain:
     small = MarkovChain.normalised(
         _mean_rows(chain.transitions, clusters),
         reward=_mean_reward(chain.reward, clusters),
-        start=_summed(chain.start, clusters),
+        start=_sum_start(chain.start, clusters),
         names=None if chain.names is None else [chain.names[state] for state in first],
         labels=_pure_labels(chain.labels, clusters, first),
     )
-    # The mean is this chain's own; that it was rounded is no error of anything.
+    # The rounded mean defines this chain, so its rows have no error.
     object.__setattr__(small, "row_error", frozen(np.zeros(small.n_states)))
     return small
 
@@ -77,7 +77,7 @@ def mean_mdp(mdp: MDP, clusters: Classes) -> MDP:
     small = MDP(
         [_mean_rows(matrix, clusters) for matrix in mdp.transitions],
         np.stack([_mean_reward(reward, clusters) for reward in mdp.rewards.T], axis=1),
-        start=_summed(mdp.start, clusters),
+        start=_sum_start(mdp.start, clusters),
         names=None if mdp.names is None else [mdp.names[state] for state in first],
         actions=mdp.actions,
         available=mdp.available[first],
@@ -107,7 +107,7 @@ def _share(clusters: Classes) -> Floats:
     return share
 
 
-def _summed(start: Floats | None, clusters: Classes) -> Floats | None:
+def _sum_start(start: Floats | None, clusters: Classes) -> Floats | None:
     return None if start is None else np.asarray(np.bincount(clusters, weights=start), np.float64)
 
 

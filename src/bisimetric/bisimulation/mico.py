@@ -26,9 +26,9 @@ from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
 
 SOLVED = 8 * UNIT_ROUNDOFF  # residual at which the linear system counts as solved, relative to the largest value
-TOL = 1e-9  # relative gap to reach
+TOL = 1e-9  # relative gap to reach, as in the docstring of `mico`
 ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
-ATTEMPTS = 3  # at the linear system; each takes its target from the largest value found before
+ATTEMPTS = 3  # solves of the linear system; each takes its target from the largest value found before
 BYTES_PER_PAIR = 80  # the vectors of BiCGSTAB, the problem and the bounds
 
 
@@ -76,23 +76,23 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
     largest = bellman.largest_cost / (1.0 - problem.discount)
     for _ in range(ATTEMPTS):
         value = independent_value(bellman, SOLVED * largest, surely=True)
-        swept = _applied(problem, bellman, value)
+        swept = _apply(problem, bellman, value)
         residual = swept - value
         largest = float(np.abs(swept).max())
         if np.ptp(residual) <= max(TOL / onward, ROUNDING) * largest:
-            return _certified(problem, bellman, value, swept)
+            return _certify(problem, bellman, value, swept)
     gap = onward * float(np.ptp(residual)) / bellman.scale
     raise SolverFailed(f"the MICo distances are known only to {gap:.1g}; choose a smaller discount")
 
 
-def _applied(problem: Problem, bellman: Bellman, value: Floats) -> Floats:
+def _apply(problem: Problem, bellman: Bellman, value: Floats) -> Floats:
     """c + γ P V P'ᵀ."""
     P, Q = problem.source.transitions, problem.target.transitions
     moved: Floats = (Q @ (P @ value).T).T
     return bellman.scaled_cost() + problem.discount * moved
 
 
-def _certified(problem: Problem, bellman: Bellman, value: Floats, swept: Floats) -> Certificate:
+def _certify(problem: Problem, bellman: Bellman, value: Floats, swept: Floats) -> Certificate:
     chains = problem.source, problem.target
     terms = sum(float(np.diff(chain.transitions.indptr).max()) for chain in chains)
     rows = 0.5 * sum(float(chain.row_error.max()) for chain in chains)

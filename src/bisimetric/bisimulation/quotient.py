@@ -2,10 +2,10 @@
 
     P̂(X, Y) = Σ_{y ∈ Y} P(x, y)        for the first state x of the class X, in a decision process for every action
 
-Bisimilar states have equal distances to everything, so nothing is lost. The small model's `row_error` includes how far
-the lumped rows of the other states are from the first one's, and certificates pay for it. Where that is not zero, the
-class is marked as `merged`: its distances come out at rounding level instead of a proved zero, since its states may
-differ by that much. All states of a class share its reward and label.
+Bisimilar states have equal distances to all states, so merging them changes no distance. The small model's `row_error`
+includes the 1-norm between the lumped rows of the other states and that of the first, and certificates are widened by
+it. Where it is not zero, the class is marked as `merged`: its states may differ by that much, so a distance of zero is
+not proved, and comes out at the level of rounding. All states of a class share its reward and label.
 
 Reference: Larsen & Skou 1991; Kemeny & Snell 1960 (lumpability); Givan, Dean & Greig 2003 (decision processes).
 """

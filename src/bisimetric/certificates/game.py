@@ -1,8 +1,8 @@
-"""The certificate of a game: the checker's bounds on every pair of moves, put together by the game's own rule.
+"""The certificate of a game: the checker's bounds on every pair of moves, combined by the game's own rule.
 
-For every pair of moves the checker gives L ≤ T_ab V ≤ U from a coupling and a potential. The rule is monotone and
-carries constants through, so the same rule applied to the L's and to the U's bounds T V, and MacQueen's bounds follow
-as for chains. Rounding: a rule does not enlarge the largest error of its blocks.
+For every pair of moves the checker gives L ≤ T_ab V ≤ U from a coupling and a potential. The rule is monotone, and
+adding a constant to its input adds it to the outcome. So the rule applied to all L and to all U bounds T V, and
+MacQueen's bounds follow as for chains. A rule does not enlarge the largest rounding error of its blocks.
 
 A pair is *proved zero* when neither state stands for others whose rows differ and the minimising player has, for every
 move of the other, an answer that costs nothing and a coupling that leads only to such pairs.
@@ -26,7 +26,7 @@ from bisimetric.cost import cost_below
 from bisimetric.couplings.witness import Witness
 from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import Floats, offsets
-from bisimetric.operators.action_rules import counted
+from bisimetric.operators.action_rules import count_up
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.game import GameBellman
 from bisimetric.operators.trees import TreeWitness
@@ -76,7 +76,7 @@ def upper_blocks(witness: GameProof) -> list[Floats]:
 
 
 def check_game(witness: GameProof) -> Certificate:
-    """What the value and the trees prove, in the game's own units."""
+    """The bounds that the value and the trees prove, in the units of the game."""
     bellman, value, blocks = witness.bellman, witness.value, witness.blocks()
     parts = [check_application(block.bellman, block.value, block, bellman.rows) for block in blocks]
     uppers = [part.upper for part in parts]
@@ -94,12 +94,12 @@ def check_game(witness: GameProof) -> Certificate:
 
 
 def immediate(bellman: GameBellman) -> Certificate:
-    """The answer V = c, where there is no future or nothing to pay."""
+    """The answer V = c, where the discount is zero or all costs are."""
     return immediate_bounds(bellman.cost, bellman.cost_error)
 
 
 def a_priori(bellman: GameBellman) -> Certificate:
-    """What holds before any sweep: the cost itself, and the largest cost forever."""
+    """The bounds that hold before any sweep: the cost itself, and the largest cost paid forever."""
     lower = cost_below(bellman.cost, bellman.cost_error)
     upper = np.full(bellman.shape, np.nextafter(bellman.largest_value() / bellman.scale, np.inf))
     return Certificate(0.5 * (lower + upper), lower, upper)
@@ -121,10 +121,10 @@ def _proved_zero(
         tails.append(tail[costly])
         heads.append(np.full(int(costly.sum()), len(pairs), np.int32))
         cells, at = np.unique(cell[~costly], return_inverse=True)
-        count, arcs = coupled_pairs(block.bellman, block, cells, partial(_numbered, bellman, number, k))
+        count, arcs = coupled_pairs(block.bellman, block, cells, partial(_number_pairs, bellman, number, k))
         begin = np.cumsum(count) - count
         tails.append(np.repeat(tail[~costly], count[at]))
-        heads.append(arcs[np.repeat(begin[at], count[at]) + counted(count[at])])
+        heads.append(arcs[np.repeat(begin[at], count[at]) + count_up(count[at])])
     tail = np.concatenate(tails)
     order = np.argsort(tail, kind="stable")
     indptr = offsets(np.bincount(tail, minlength=len(pairs)))
@@ -134,8 +134,8 @@ def _proved_zero(
     return candidate
 
 
-def _numbered(
+def _number_pairs(
     bellman: GameBellman, number: npt.NDArray[np.int32], block: int, flat: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int32]:
-    names: npt.NDArray[np.int32] = number[bellman.rule.gathered(block, flat)]
+    names: npt.NDArray[np.int32] = number[bellman.rule.state_pairs(block, flat)]
     return names

@@ -46,7 +46,7 @@ def between_starts(certificate: Certificate, source: Floats, target: Floats) -> 
     bounds = (bound[np.ix_(xs, ys)] for bound in (certificate.lower, certificate.upper, certificate.value))
     below, above, best = (_transport(bound, *laws) for bound in bounds)
     lower, upper = max(below.lower, 0.0), above.upper
-    if not certificate.upper[xs[above.left], ys[above.right]].any():  # a plan that moves nothing, exactly
+    if not certificate.upper[xs[above.left], ys[above.right]].any():  # the cost of this plan is exactly zero
         lower, upper, best = 0.0, 0.0, above
     value = float(np.clip(best.upper, lower, upper))
     return StartTransport(value, lower, upper, xs[best.left], ys[best.right], best.weight)

@@ -16,7 +16,7 @@ from bisimetric.couplings.witness import Witness
 from bisimetric.models.rows import offsets
 from bisimetric.operators.bellman import NEVER, Bellman
 
-CELLS_AT_ONCE = 2**16  # of couplings that the checker looks at in the blocks of all threads
+CELLS_AT_ONCE = 2**16  # cells of couplings that are held at a time, in the blocks of all threads together
 
 
 def closed_subset(
@@ -26,8 +26,8 @@ def closed_subset(
 ) -> npt.NDArray[np.bool_]:
     """The candidates whose coupling reaches only candidates, in any number of steps.
 
-    `coupled` says of ascending flat pairs how many successor pairs each has, and which; candidate.size stands for a
-    pair outside.
+    `coupled` takes ascending flat pairs, and returns how many successor pairs each has, and which; candidate.size
+    stands for a pair outside.
     """
     pairs = np.flatnonzero(candidate)
     number = np.full(candidate.size + 1, len(pairs), np.int32)  # one node for everything outside
@@ -55,7 +55,7 @@ def coupled_pairs(
     pairs: npt.NDArray[np.int64],
     named: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int32]],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """How many successor pairs the coupling has at each of the ascending `pairs`, and their names as `named` tells."""
+    """How many successor pairs the coupling has at each of the ascending `pairs`, and which; `named` numbers them."""
     counts, names = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
     for some in _few_at_once(pairs, bellman.shape, witness.cells_per_pair):
         count, heads = successor_pairs(bellman, witness, some)
@@ -81,7 +81,8 @@ def successor_pairs(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """How many successor pairs the coupling has at each of the ascending `pairs`, and which; none at a stop.
 
-    Pairs go by their numbers. Successors at which V is known do not count if it is zero, else they are number n_pairs.
+    Pairs are given by their numbers. A successor at which V is known is left out if V is zero there, else its number is
+    n_pairs.
     """
     first, last = int(pairs[0]), int(pairs[-1]) + 1
     cells = witness.cells(first, last)

@@ -1,7 +1,7 @@
 """The command `bisimetric`: parses, calls, prints. No other folder prints. It may import every other folder.
 
-`main` turns whatever goes wrong into one line on stderr and an exit code. So this module imports only the standard
-library and our own light modules; numpy, for example, may not fit into memory. Code 1 is reserved for --fail-above.
+`main` turns every error into one line on stderr and an exit code. So this module imports only the standard library and
+our own light modules; numpy, for example, may not fit into memory. Code 1 is reserved for --fail-above.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `--help` says, at most 79 columns wide: the parser prints these texts as they are."""
+"""The texts of `--help`, at most 79 columns wide; the parser prints them unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bisimetric solvers` and `bisimetric environments`: what can be named on the command line."""
+"""`bisimetric solvers` and `bisimetric environments`: the names that the command line accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command answers in short: exit codes, verdicts, one line on stderr, and numbers as text.
+"""Short answers of a command: exit codes, verdicts, one line on stderr, and numbers as text.
 
 Names of states and files are data: characters that could move the cursor, change colours or reorder a line are shown as
 escapes. A number in an interval gets the digits that the interval proves and one or two more; printed bounds are

@@ -1,4 +1,4 @@
-"""The result of `bisimetric distance`: what is known, as text for people and as JSON."""
+"""The result of `bisimetric distance`, as text for people and as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bisimetric.models.chain import MarkovChain
 from bisimetric.solving.solution import Solution, Status, Step
 from bisimetric.views.explanation import Explanation, Part
 
-TOP = 8  # pairs listed
+TOP = 8  # pairs that are listed
 
 
 @dataclass(frozen=True, slots=True)

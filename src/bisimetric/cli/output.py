@@ -119,7 +119,7 @@ def _peak_memory() -> int | None:
 
 
 def check_output(path: str | None, option: str, suffixes: tuple[str, ...] = SUFFIXES) -> None:
-    """Refuse a file that cannot be written, before hours of work are lost."""
+    """Raise if a file cannot be written, before the work begins."""
     if path is None:
         return
     file = Path(path)
@@ -134,7 +134,7 @@ def check_output(path: str | None, option: str, suffixes: tuple[str, ...] = SUFF
 
 
 def check_picture(path: str | None, option: str) -> None:
-    """The same for a picture, which also needs matplotlib."""
+    """Do the same for a picture, which also needs matplotlib."""
     if path is not None:
         from bisimetric.views.figures import PICTURES, require_matplotlib
 

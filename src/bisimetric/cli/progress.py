@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from bisimetric.solving.solution import Step
 
-DELAY = 1.5  # seconds
-REDRAWS = 8  # per second
+DELAY = 1.5  # seconds before the line appears
+REDRAWS = 8  # redraws of the line per second
 
 
 class Progress:

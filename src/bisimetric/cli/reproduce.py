@@ -48,7 +48,7 @@ def _chosen(name: str) -> list[Experiment]:
 
 
 def _check_extras(chosen: Sequence[Experiment]) -> None:
-    """Refuse missing libraries before the work begins."""
+    """Raise if a library is missing, before the work begins."""
     try:
         require_matplotlib()
         if any(experiment.name == "instances" for experiment in chosen):
@@ -74,7 +74,7 @@ def _folder(out: str) -> Path:
 
 
 def _check_files(chosen: Sequence[Experiment], folder: Path) -> None:
-    """Refuse files that cannot be written before an hour of work is lost."""
+    """Raise if a file cannot be written, before the work begins."""
     for experiment in chosen:
         for file in (_record_file(experiment, folder), *(_picture_file(name, folder) for name in experiment.pictures)):
             try:

@@ -1,10 +1,10 @@
-"""The averaged occupancy coupling of a run, which the paper's theorems are about.
+"""The averaged occupancy coupling of a run, for which the paper's theorems hold.
 
     μ_k(xy, x'y') = ν_k(xy) π_k(x'y'|xy),   ν_k = (1-γ) ν_0 + γ Π_kᵀ ν_k,   μ̄ = (μ_1 + … + μ_K)/K,   π_μ̄ = μ̄/ν̄
 
-ν_0 is the joint law of independent starts, or uniform over all pairs where a chain has no start. Averages of couplings
-do not factor, so this stores all Σ S_x·S_y cells, and every round costs a linear solve. Nothing here iterates by
-itself: the solver decides after how many rounds to ask for the output.
+ν_0 is the joint law of independent starts, or uniform over all pairs if a chain has no start. Averages of couplings do
+not factor, so this stores all Σ S_x·S_y cells, and every round costs a linear solve. The solver decides after how many
+rounds it takes the output.
 
 Reference: Calo et al. 2024, Theorem 2 and Appendix D.
 """
@@ -28,7 +28,7 @@ from bisimetric.linear import krylov
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 
-BYTES_PER_CELL = 56  # weights now and averaged, positions, successors, and the output's copies
+BYTES_PER_CELL = 56  # current and summed weights, positions, successors, and the output's copies
 
 
 @dataclass(slots=True, eq=False)
@@ -46,7 +46,7 @@ class Average:
 
     @classmethod
     def start(cls, bellman: Bellman) -> Average:
-        """Sums over no rounds; raises if they need more memory than there is."""
+        """Empty sums; raises `NotEnoughMemory` if they do not fit."""
         n, m = bellman.shape
         size = len(bellman.source.data) * len(bellman.target.data)
         memory.require(

@@ -1,9 +1,9 @@
-"""Couplings and potentials of classes, seen on the states of those classes.
+"""Couplings and potentials of classes, lifted to the states of those classes.
 
     π(x', y' | x, y)  spreads  π̂(X', Y' | X, Y)  over x' ∈ X', y' ∈ Y',        g(y' | x, y) = ĝ(Y' | X, Y)
 
-Nothing is stored: the cells of a pair are made from those of its classes when they are asked for, by
-kernels/lifting.py. Marginals are exact, also where the classes lump only approximately.
+Nothing is stored: kernels/lifting.py makes the cells of a pair from those of its classes when they are read. Marginals
+are exact, also where the classes lump only approximately.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ FlatPairs = npt.NDArray[np.int64]  # flat, source-major
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LiftedWitness:
-    """Couplings and potentials of classes, spread over their states when they are asked for."""
+    """Couplings and potentials of classes, spread over their states when they are read."""
 
     small: Witness
-    value: Floats  # [classes, classes], that the potentials go with
+    value: Floats  # [classes, classes], the value that the potentials belong to
     class_x: Classes  # [n]
     class_y: Classes  # [m]
-    states_x: npt.NDArray[Any]  # successors, row by row
+    states_x: npt.NDArray[Any]  # [entries], successors of source states, row by row
     states_y: npt.NDArray[Any]
     source: Side
     target: Side
@@ -96,7 +96,7 @@ class LiftedWitness:
             at = int(X[0] * wide + Y[0])
             return self.small.cells(at, at + 1)
         rows, row = np.unique(X, return_inverse=True)
-        return _picked(_joined([self.small.cells(X * wide, (X + 1) * wide) for X in rows.tolist()]), row * wide + Y)
+        return _pick(_join([self.small.cells(X * wide, (X + 1) * wide) for X in rows.tolist()]), row * wide + Y)
 
 
 def _side(chain: MarkovChain, small: Lump) -> Side:
@@ -115,34 +115,34 @@ def _side(chain: MarkovChain, small: Lump) -> Side:
     )
 
 
-def _picked(cells: Cells, pairs: FlatPairs) -> Cells:
+def _pick(cells: Cells, pairs: FlatPairs) -> Cells:
     """The cells of some pairs, in that order."""
-    indptr, inside = _gathered(cells.indptr, pairs)
-    start, within = _gathered(cells.start, pairs)
+    indptr, inside = _gather(cells.indptr, pairs)
+    start, within = _gather(cells.start, pairs)
     return Cells(indptr, cells.left[inside], cells.right[inside], cells.weight[inside], start, cells.potential[within])
 
 
-def _gathered(indptr: npt.NDArray[np.int64], pairs: FlatPairs) -> tuple[FlatPairs, FlatPairs]:
-    """Offsets of the chosen ranges put one after the other, and where their entries were."""
+def _gather(indptr: npt.NDArray[np.int64], pairs: FlatPairs) -> tuple[FlatPairs, FlatPairs]:
+    """Concatenate the ranges indptr[k] to indptr[k + 1] of the pairs k: their new offsets, and the old places."""
     count = np.diff(indptr)[pairs]
     after = offsets(count)
     return after, np.arange(after[-1]) + np.repeat(indptr[pairs] - after[:-1], count)
 
 
-def _joined(parts: list[Cells]) -> Cells:
+def _join(parts: list[Cells]) -> Cells:
     if len(parts) == 1:
         return parts[0]
     columns = zip(*parts, strict=True)
     indptr, left, right, weight, start, potential = columns
     return Cells(
-        _chained(indptr),
+        _chain_offsets(indptr),
         np.concatenate(left),
         np.concatenate(right),
         np.concatenate(weight),
-        _chained(start),
+        _chain_offsets(start),
         np.concatenate(potential),
     )
 
 
-def _chained(parts: tuple[npt.NDArray[np.int64], ...]) -> npt.NDArray[np.int64]:
+def _chain_offsets(parts: tuple[npt.NDArray[np.int64], ...]) -> npt.NDArray[np.int64]:
     return offsets(np.concatenate([np.diff(part) for part in parts]))

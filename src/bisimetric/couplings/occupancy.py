@@ -12,21 +12,21 @@ from bisimetric.linear import direct, krylov
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
 OCCUPANCY_TOL = 1e-14  # residual of an occupancy, relative to the largest entry of the right-hand side
-SWEEPS = 60  # plain ones, before BiCGSTAB
-FAIL_ABOVE = 1e-10  # 1-norm error of an occupancy
+SWEEPS = 60  # sweeps ν ← b + γΠᵀν before BiCGSTAB
+FAIL_ABOVE = 1e-10  # 1-norm error of an occupancy, relative to its mass, that is always accepted
 OCCUPANCY_ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
 
 
 def occupancy_error(discount: float) -> float:
-    """What the errors of an occupancy may add up to."""
+    """The accepted 1-norm error of an occupancy, relative to its mass."""
     return max(FAIL_ABOVE, OCCUPANCY_ROUNDING / (1.0 - discount))
 
 
 def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool) -> Floats:
     """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form, `closed` says that Π loses no mass.
 
-    From a single pair BiCGSTAB often diverges, so sweeps spread the law first. What it finds counts by its own
-    residual, in the 1-norm; where that is too large a factorisation solves the system.
+    From a single pair BiCGSTAB often diverges, so sweeps spread the law first. If the residual of its result is too
+    large, in the 1-norm, a factorisation solves the system.
     """
     mass = float(b.sum()) / (1.0 - discount)
     certain = occupancy_error(discount)
@@ -55,7 +55,7 @@ def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bo
 
 
 def _sweep(transposed: Any, b: Floats, discount: float, law: Floats, times: int) -> Floats:
-    """ν = b + γΠᵀν so many times."""
+    """Apply ν ← b + γΠᵀν this many times."""
     for _ in range(times):
         law = b + discount * (transposed @ law)
     return law

@@ -1,4 +1,4 @@
-"""Factored couplings rounded to valid ones: what they cost, and what they prove.
+"""Factored couplings rounded to valid ones: their value, and the bounds that they prove.
 
     V = c + γΠV,    Π = the couplings of a `Factored` state after Algorithm 3 of Calo et al. 2024
 
@@ -95,9 +95,9 @@ def evaluation_target(bellman: Bellman, *, last: bool) -> float:
 def policy_value(
     bellman: Bellman, apply: krylov.Operator, matrix: ladder.Matrix, guess: Floats, target: float
 ) -> Floats:
-    """V with apply(V) = c up to a residual of `target`, cut to the range of distances; the guess if all fails."""
+    """V with apply(V) = c up to a residual of `target`, clipped to the range of distances; the guess if all fails."""
     cost = bellman.scaled_cost().ravel()
-    floor = 8 * UNIT_ROUNDOFF * bellman.largest_value()  # a smaller residual is rounding
+    floor = 8 * UNIT_ROUNDOFF * bellman.largest_value()  # smaller residuals are rounding
     target = max(target, floor)
 
     def first() -> krylov.Solved:
@@ -145,7 +145,7 @@ def _apply_by_products(
     other: Floats,
     sums: Floats,
 ) -> Callable[[int, int], None]:
-    """The same work on full supports, by matrix products; `general` does the blocks that are out of range."""
+    """Do the same on full supports by matrix products; `general` does the blocks that are out of range."""
     bellman = state.bellman
     n, m = bellman.shape
     centres = state.centres()

@@ -40,7 +40,7 @@ class Proof(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndependentWitness:
-    """The independent coupling P[x] ⊗ Q[y] and zero potentials: valid for any problem, optimal for few."""
+    """The independent coupling P[x] ⊗ Q[y] and zero potentials, which are valid for every problem."""
 
     bellman: Bellman
 
@@ -100,7 +100,7 @@ def successors(cells: Cells, P: Any, Q: Any, first: int = 0) -> npt.NDArray[np.i
 
 
 def pair_cells(bellman: Bellman, first: int, last: int) -> Cells:
-    """Room for all S_x·S_y cells of the pairs first..last, none at a stop."""
+    """Allocate all S_x·S_y cells of the pairs first..last; a stop has no cells."""
     x, y = np.divmod(np.arange(first, last), bellman.shape[1])
     sizes_y = bellman.sizes[1][y]
     count = bellman.sizes[0][x] * sizes_y

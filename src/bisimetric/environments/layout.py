@@ -21,7 +21,7 @@ from bisimetric._support.options import shown
 from bisimetric.errors import InvalidOption
 
 WALL, FREE, DOOR, GOAL, START = "#.DGS"
-BYTES_PER_CELL = 400  # of a map and its chain together
+BYTES_PER_CELL = 400  # memory of a map and its chain together
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right
 
 Cell = tuple[int, int]

@@ -26,7 +26,7 @@ from bisimetric.models.rows import Floats
 Kind = Literal["softmax", "uniform"]
 KINDS = ("softmax", "uniform")
 SOFTMAX_SCALE = 0.1  # standard deviation of the logits
-BYTES_PER_ENTRY = 40  # of a dense array and its chain together
+BYTES_PER_ENTRY = 40  # memory of a dense array and its chain together
 BYTES_PER_TRANSITION = 48
 
 

@@ -27,12 +27,12 @@ from bisimetric.environments.rooms import (
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain
 
-MAX_SIDE = 1_000  # of a grid, so at most a million states
-MAX_DENSE_STATES = 5_000  # so at most 25 million transitions
+MAX_SIDE = 1_000  # largest side of a grid: at most a million states
+MAX_DENSE_STATES = 5_000  # most states of a dense chain: at most 25 million transitions
 MAX_SPARSE_STATES = 1_000_000
 MAX_SPARSE_TRANSITIONS = 10_000_000
 MAX_SUCCESSORS = 100
-SUCCESSORS = 5  # default
+SUCCESSORS = 5  # successors of a state in a sparse chain, by default
 LISTED = "`bisimetric environments` lists them"
 
 Reader = Callable[[str, str], object]  # (text, what it is) -> value

@@ -20,7 +20,7 @@ import numpy as np
 
 from bisimetric.environments import small_four_rooms
 from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
-from bisimetric.experiments.rounds import TRUTH, relative_error, spaced, values
+from bisimetric.experiments.rounds import TRUTH, relative_error, spaced_rounds, values
 from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
 from bisimetric.solvers.sinkhorn.step_size import Decaying, StepSize
@@ -63,7 +63,7 @@ def run(config: Config, workplace: Workplace) -> Result:
     problem = Problem(small_four_rooms("a"), small_four_rooms("b"), discount=config.discount)
     workplace.say("the exact distance")
     exact = solve(problem, tol=TRUTH)
-    looks = spaced(config.rounds, config.looks)
+    looks = spaced_rounds(config.rounds, config.looks)
     curves: dict[str, dict[str, Any]] = {}
     for method, solver in METHODS.items():
         curves[method] = {}

@@ -1,4 +1,4 @@
-"""What an experiment is: a config gives a record, and the record gives pictures and tables.
+"""The parts of an experiment: a config gives a record, and the record gives pictures and tables.
 
 A record is a JSON object:
 

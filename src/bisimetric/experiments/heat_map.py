@@ -49,8 +49,8 @@ def run(config: Config, workplace: Workplace) -> Result:
     distances = solution.value[first]
     asymmetry = {f"{90 * turns}°": _asymmetry(target, distances, turns) for turns in (1, 2, 3)}
     return {
-        "source": _described(source),
-        "target": _described(target),
+        "source": _describe(source),
+        "target": _describe(target),
         "start": source.name_of(first),
         "distances": distances.tolist(),
         "relative_gap": solution.relative_gap,
@@ -60,7 +60,7 @@ def run(config: Config, workplace: Workplace) -> Result:
     }
 
 
-def _described(chain: MarkovChain) -> dict[str, Any]:
+def _describe(chain: MarkovChain) -> dict[str, Any]:
     """The parts of a chain that a picture of its map needs."""
     assert chain.reward is not None
     assert chain.start is not None

@@ -3,8 +3,8 @@
 A ladder is a list of settings from rough to fine. With each of them the method runs until it reaches the wanted error,
 ends, or has run all rounds; the first setting that reaches the error counts, with the rounds that it took. In the
 ladders the entropic methods keep their scalings from round to round, which the paper says would make them competitive,
-and EntropicOTC applies the evaluation operator five times a round instead of a thousand: it takes as many rounds, each
-a fraction of the time.
+and EntropicOTC applies the evaluation operator five times a round instead of a thousand: it needs the same number of
+rounds, each in a fraction of the time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
-from bisimetric.experiments.rounds import Approximate, relative_error, spaced, values
+from bisimetric.experiments.rounds import Approximate, relative_error, spaced_rounds, values
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import (
@@ -48,7 +48,7 @@ LOOKS = 12  # rounds per factor of ten at which the error is computed
 
 
 class Rung(NamedTuple):
-    """A setting that reaches an error, with as many rounds as that takes."""
+    """A setting that reaches an error, with the number of rounds that it needs."""
 
     solver: Approximate
     error: float
@@ -61,7 +61,7 @@ def climb(
     found: dict[float, Rung | None] = dict.fromkeys(targets)
     for solver in ladder:
         rounds: int = solver.rounds  # type: ignore[attr-defined]
-        looks = sorted({*range(1, 11), *spaced(rounds, LOOKS)})
+        looks = sorted({*range(1, 11), *spaced_rounds(rounds, LOOKS)})
         for k, value in values(problem, solver, looks, exact):
             error = relative_error(value, exact)
             for target, rung in found.items():

@@ -17,7 +17,7 @@ import numpy as np
 
 from bisimetric.environments import four_rooms
 from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
-from bisimetric.experiments.rounds import TRUTH, spaced, values
+from bisimetric.experiments.rounds import TRUTH, spaced_rounds, values
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
@@ -54,7 +54,7 @@ def run(config: Config, workplace: Workplace) -> Result:
     workplace.say("the exact distance")
     exact = solve(problem, tol=TRUTH)
     pair = tuple(int(np.argmax(chain.start)) for chain in (problem.source, problem.target) if chain.start is not None)
-    looks = sorted({*spaced(config.rounds, config.looks), *config.compared_at})
+    looks = sorted({*spaced_rounds(config.rounds, config.looks), *config.compared_at})
     curves = {}
     for method in METHODS:
         for m in config.inner_steps:

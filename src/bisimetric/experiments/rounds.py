@@ -1,8 +1,8 @@
 """Approximate solvers run round by round, without the checks of `solve`.
 
-`solve` certifies after 1, 2, 4, 8, … rounds, which takes time that is not the method's own, and keeps no values of the
-rounds between. Here a run can be evaluated after any round. What counts is the value V^π of the current couplings π,
-rounded to valid marginals, which is an upper bound on the distance:
+`solve` certifies after 1, 2, 4, 8, … rounds, which takes time beyond that of the method, and keeps no values of the
+rounds between. Here a run can be evaluated after any round, by the value V^π of the current couplings π, rounded to
+valid marginals, which is an upper bound on the distance:
 
     error = max(V^π - V*) / max V*
 """
@@ -70,14 +70,14 @@ def values(
 
 
 class Answer(NamedTuple):
-    """What a run ends with: V^π, and the value that an entropic method itself reports."""
+    """The result of a run: V^π, and the value that an entropic method itself reports."""
 
     value: Floats
     own: Floats | None
 
 
 def answer(problem: Problem, solver: Approximate) -> Answer:
-    """Run a method to its end and evaluate its couplings to ANSWER_ACCURACY; this is what is timed."""
+    """Run a method to its end and evaluate its couplings to ANSWER_ACCURACY; experiments time this call."""
     *_, (_, iterate) = iterates(problem, solver)
     scale = iterate.factored.bellman.scale
     value = value_of(iterate.factored, iterate.value / scale, ANSWER_ACCURACY * float(problem.cost.max()))
@@ -90,7 +90,7 @@ def value_of(state: Factored, guess: Floats, target: float) -> Floats:
     return evaluate(state, guess * scale, target * scale) / scale
 
 
-def spaced(last: int, per_decade: int) -> list[int]:
+def spaced_rounds(last: int, per_decade: int) -> list[int]:
     """1 and even numbers up to `last`, about evenly spaced on a logarithmic axis.
 
     Rounds fit the two marginals in turn, so errors alternate between odd and even rounds: even ones give smooth curves.

@@ -5,11 +5,11 @@ Random dense chains as the authors ran them (rows uniform(0,1) normalised, cost 
     running-time         every method with the paper's settings: its CPU seconds, and the error that it ends with
     running-time-tuned   CPU seconds to an error of 5 % and of 1 %, with settings chosen for each problem
 
-The error of a method is max(V^π - V*)/max V* of its final couplings π, rounded; that of ours is the certified relative
-gap, which bounds it. The time of a method is that of its own rounds and one evaluation of its couplings. The checks by
-which `solve` certifies approximate solvers on the way do not count, nor does the search for settings. Ours is `solve`
-to a certified relative gap of 1e-6, certificate included. Everything runs on one thread with compiled kernels. The
-baselines stop early when their value does not change any more.
+The error of a method is max(V^π - V*)/max V* of its final couplings π, rounded; for ours it is the certified relative
+gap, which bounds that error. The time of a method covers its rounds and one evaluation of its couplings, but neither
+the checks by which `solve` certifies approximate solvers on the way nor the search for settings. Ours is `solve` to a
+certified relative gap of 1e-6, with its certificate. Everything runs on one thread with compiled kernels. The baselines
+stop early when their value no longer changes.
 
 A short call is repeated, because the clock of a process may tick in milliseconds. Threads of the linear-algebra library
 count as CPU time of the process while they wait, so they are switched off where `threadpoolctl` is installed
@@ -45,8 +45,8 @@ NAME, TUNED = "running-time", "running-time-tuned"
 PANEL = (2.75, 2.9)  # inches
 CLOSEST = 1.4  # smallest ratio of two sizes that are both written below a panel
 FINEST = 1e-6  # smaller errors are drawn as this
-BATCH = 0.05  # CPU seconds that a measurement takes at least
-GROWTH = 4  # factor on the number of calls when they took less
+BATCH = 0.05  # least CPU seconds of a measurement
+GROWTH = 4  # factor on the number of calls if they took less
 
 T = TypeVar("T")
 
@@ -77,9 +77,9 @@ def run(config: Config, workplace: Workplace) -> Result:
             for discount in config.discounts:
                 for seed in config.seeds:
                     workplace.say(f"n = {n}, γ = {discount:g}, seed {seed}")
-                    row = _measured(_problem(n, seed, discount), config)
+                    row = _measure(_problem(n, seed, discount), config)
                     rows.append({"n": n, "discount": discount, "seed": seed, **row})
-    return {"settings": {name: _named(solver) for name, solver in PAPER.items()}, "rows": rows}
+    return {"settings": {name: _name_and_options(solver) for name, solver in PAPER.items()}, "rows": rows}
 
 
 def _problem(n: int, seed: int, discount: float) -> Problem:
@@ -121,7 +121,7 @@ def single_threaded() -> Iterator[None]:
         yield
 
 
-def _measured(problem: Problem, config: Config) -> dict[str, Any]:
+def _measure(problem: Problem, config: Config) -> dict[str, Any]:
     """Seconds and errors of all methods on one problem."""
     exact = truth(problem)
     solution, seconds = cpu_seconds(lambda: solve(problem, tol=config.certified))
@@ -129,31 +129,31 @@ def _measured(problem: Problem, config: Config) -> dict[str, Any]:
         "distance": float(exact[0, 0]),
         "largest": float(exact.max()),
         "paper": {
-            **{method: _timed(problem, PAPER[method], exact) for method in METHODS},
+            **{method: _measure_method(problem, PAPER[method], exact) for method in METHODS},
             OURS: {"seconds": seconds, "error": solution.relative_gap, "own_error": None},
         },
-        "tuned": {method: _tuned(problem, method, exact, config.targets) for method in METHODS},
+        "tuned": {method: _tune(problem, method, exact, config.targets) for method in METHODS},
     }
 
 
-def _timed(problem: Problem, solver: Any, exact: Floats) -> dict[str, float | None]:
+def _measure_method(problem: Problem, solver: Any, exact: Floats) -> dict[str, float | None]:
     """Seconds and error, and the error of the value that an entropic method itself reports."""
     found, seconds = cpu_seconds(lambda: answer(problem, solver))
     own = None if found.own is None else float(np.abs(found.own - exact).max() / exact.max())
     return {"seconds": seconds, "error": relative_error(found.value, exact), "own_error": own}
 
 
-def _tuned(problem: Problem, method: str, exact: Floats, targets: Sequence[float]) -> dict[str, Any]:
+def _tune(problem: Problem, method: str, exact: Floats, targets: Sequence[float]) -> dict[str, Any]:
     """For each target the first setting that reaches it, and its time; None if none does."""
 
     def timed(rung: Rung) -> dict[str, Any]:
-        return {**_timed(problem, rung.solver, exact), "setting": _named(rung.solver)}
+        return {**_measure_method(problem, rung.solver, exact), "setting": _name_and_options(rung.solver)}
 
     found = climb(problem, LADDERS[method], exact, targets)
     return {str(target): None if rung is None else timed(rung) for target, rung in found.items()}
 
 
-def _named(solver: Any) -> dict[str, Any]:
+def _name_and_options(solver: Any) -> dict[str, Any]:
     return {"solver": solver.name, **options(solver)}
 
 

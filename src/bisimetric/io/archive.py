@@ -1,8 +1,8 @@
 """Documents as zip archives: `meta.json` for everything but the arrays, and one `.npy` member per array.
 
-Reading goes from the outside in, and allocates only when all declared sizes agree: the archive's directory, the
-members' names and sizes, the header of every array, then the data, whose checksum zipfile verifies at the last
-byte. Array headers are matched against the one form that numpy writes for these arrays, never evaluated.
+Reading checks, in this order, the archive's directory, the names and sizes of its members, the header of every array,
+and then the data, whose checksum zipfile verifies at the last byte. Memory is allocated only when all declared sizes
+agree. Array headers are matched against the one form that numpy writes for these arrays, and never evaluated.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from bisimetric.io.document import Document, Stream, without_arrays
 from bisimetric.io.files import SIZE_LIMIT
 
 META = "meta.json"
-COMPRESSION = 1  # of 9: the last digits of floats do not compress, the rest does at once
-RATIO_LIMIT = 400  # unpacked size to packed size; level 1 reaches 230
-RATIO_FREE = 2**20  # bytes that a member may unpack to whatever the ratio
+COMPRESSION = 1  # level, of 9: the last digits of floats do not compress, and level 1 compresses the rest well
+RATIO_LIMIT = 400  # largest ratio of unpacked to packed size; level 1 reaches 230
+RATIO_FREE = 2**20  # bytes that a member may unpack to at any ratio
 DIRECTORY_LIMIT = 2**16  # bytes of the archive's directory, which holds a few dozen names
 CHUNK = 2**20  # bytes read at once
 
@@ -63,7 +63,7 @@ def write(file: IO[bytes], document: Document) -> None:
             "save the arrays that you need with numpy.save"
         )
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
-        with archive.open(META, "w", force_zip64=True) as member:  # writestr would add the time
+        with archive.open(META, "w", force_zip64=True) as member:  # writestr would store the current time
             member.write(meta.getvalue())
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -96,7 +96,7 @@ def read(file: IO[bytes], size: int, array_names: Collection[str]) -> Document:
         needed = sum(info.file_size for info in members.values())
         memory.require(needed, "reading it", "use a machine with more memory")
         info = members.pop(META)
-        meta = json_text.parsed(b"".join(_chunks(archive, info)))
+        meta = json_text.parse(b"".join(_chunks(archive, info)))
         if not isinstance(meta, dict):
             raise FileFormatError(f"{META} is not an object, expected format, version and fields")
         arrays = [_checked_array(archive, info) for info in members.values()]
@@ -107,7 +107,7 @@ def read(file: IO[bytes], size: int, array_names: Collection[str]) -> Document:
 
 @contextmanager
 def _damage(what: str) -> Iterator[None]:
-    """Whatever zipfile stumbles over, as one of our errors."""
+    """Turn every error of zipfile into a `FileFormatError`."""
     try:
         yield
     except DAMAGE as error:
@@ -115,7 +115,7 @@ def _damage(what: str) -> Iterator[None]:
 
 
 def _checked_directory(file: IO[bytes], size: int) -> int:
-    """How many members the end record counts; a huge list of them, by this record or its 64-bit twin, is refused."""
+    """The number of members by the end record; raises if it, or its 64-bit version, declares a huge directory."""
     file.seek(max(0, size - 98))
     tail = file.read(98).rjust(98, b"\0")
     end, locator, end64 = tail[-22:], tail[-42:-22], tail[:-42]
@@ -158,7 +158,7 @@ def _checked_members(archive: zipfile.ZipFile, size: int, expected: Collection[s
 
 
 def _checked_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Array:
-    """What the header says, once it agrees with the size of the member."""
+    """The array that the header describes; raises unless it agrees with the size of the member."""
     with _damage(info.filename), archive.open(info) as member:
         header = member.read(HEADER_LENGTH)
     match = HEADER.fullmatch(header)

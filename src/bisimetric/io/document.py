@@ -1,8 +1,8 @@
 """A document: nested objects whose leaves are JSON values or arrays.
 
-Writers get an array as a `Stream`, which knows its type and shape and hands out blocks, so that no array is held twice.
-Readers look at an object through `Fields`, which checks the kind and shape of every field: in a file anything may be
-wrong.
+Writers get an array as a `Stream`, which knows its type and shape and yields blocks, so that no array is in memory
+twice. Readers access an object through `Fields`, which checks the kind and shape of every field: anything in a file may
+be wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bisimetric.models.rows import Floats
 
 Document = dict[str, Any]  # leaves: JSON values, and Streams (to be written) or arrays (that were read)
 
-ENTRIES_AT_ONCE = 2**18  # of an array that is turned into text or compressed
+ENTRIES_AT_ONCE = 2**18  # entries of an array that are turned into text or compressed in one block
 KINDS = {
     dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a whole number",
     float: "a number", type(None): "null", np.ndarray: "an array",
@@ -44,7 +44,7 @@ class Stream(NamedTuple):
 
 
 def stream(array: npt.NDArray[Any], dtype: str) -> Stream:
-    """An array at hand, as `dtype`."""
+    """The stream of an array in memory, as `dtype`."""
     rows = max(1, ENTRIES_AT_ONCE // int(np.prod(array.shape[1:])))
     kind = np.dtype(dtype)
 
@@ -87,7 +87,7 @@ class Fields:
                 raise FileFormatError(f"unknown key {self.name(key)!r}; {remedy}")
 
     def name(self, key: str) -> str:
-        """The key with where it is."""
+        """The key with its place in the document, as errors show it."""
         return f"{self.place}.{key}" if self.place else key
 
     def has(self, key: str) -> bool:
@@ -164,7 +164,7 @@ class Fields:
         return array
 
     def _from_list(self, key: str, node: list[Any], kind: str, ndim: int) -> npt.NDArray[Any]:
-        """Checked entry by entry before numpy sees it, which makes giant arrays of texts and objects."""
+        """Make an array of a list; checks every entry first, since numpy makes huge arrays of texts and objects."""
         rows = node if ndim == 2 else [node]
         for k, row in enumerate(rows):
             where = self.name(key) + (f"[{k}]" if ndim == 2 else "")
@@ -184,7 +184,7 @@ class Fields:
 
 
 def kind_of(node: object) -> str:
-    """What a JSON value is, for people."""
+    """The kind of a JSON value in words."""
     return KINDS.get(type(node), type(node).__name__)
 
 

@@ -1,4 +1,4 @@
-"""Opening files that may be anything, and replacing files completely or not at all."""
+"""Safe access to files: open only regular files, and replace files completely or not at all."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def usable_path(path: object, what: str) -> Path:
 
 
 def described(path: Path, problem: object) -> str:
-    """`path: problem` as one line, whatever is in it."""
+    """`path: problem` as one line, with special characters escaped."""
     text = str(problem)
     if len(text) > LONGEST_MESSAGE:
         text = f"{text[: LONGEST_MESSAGE // 2]} … {text[-LONGEST_MESSAGE // 2 :]}"
@@ -49,7 +49,7 @@ def described(path: Path, problem: object) -> str:
 
 
 def open_regular(path: Path) -> tuple[IO[bytes], int]:
-    """The file, open for reading, and its size; anything else is not opened, since opening a pipe would block."""
+    """Open a regular file for reading; returns it and its size. Nothing else is opened: opening a pipe would block."""
     try:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
@@ -68,9 +68,9 @@ def open_regular(path: Path) -> tuple[IO[bytes], int]:
 
 
 def write_file(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    """Let `write` fill a new file, then put that in the place of `path`; on any failure `path` stays as it was.
+    """Let `write` fill a new file, then move that to `path`; on any failure `path` stays as it was.
 
-    What the place or the system refuses is a `FileFormatError` that names the file.
+    If the system refuses, the error is a `FileFormatError` that names the file.
     """
     try:
         _write_atomically(path, write)
@@ -102,7 +102,7 @@ def _write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
 
 
 def check_destination(path: Path) -> None:
-    """Raise where no file can be written, or what is there must not be replaced."""
+    """Raise if no file can be written at `path`, or the existing file must not be replaced."""
     if not path.parent.is_dir():
         raise FileFormatError(f"there is no folder {str(path.parent)!r}; create it first")
     if path.is_symlink():

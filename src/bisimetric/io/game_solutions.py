@@ -20,7 +20,7 @@ from bisimetric.io.records import (
     SLACK_PER_CELL,
     record_document,
     record_from,
-    supported,
+    wider_bounds,
 )
 from bisimetric.io.witnesses import WITNESS_ARRAYS, WITNESS_KEYS, Block, witness_document, witnesses_from
 from bisimetric.operators.game import GameBellman
@@ -36,7 +36,7 @@ MDP_SOLUTION_ARRAYS = (
 
 
 def mdp_solution_document(solution: MDPSolution) -> Document:
-    """The solution's fields; nothing is stored of a witness where V = c or no sweep was finished."""
+    """The solution's fields; without a witness where V = c or no sweep was finished."""
     game = solution.problem
     document: Document = {
         "problem": {
@@ -62,17 +62,17 @@ def mdp_solution_from(fields: Fields) -> MDPSolution:
     bellman = GameBellman.of(game)
     witness = _witness(fields, bellman) if fields.has("witness") else None
     slack = 0.0 if witness is None else RECHECK_SLACK + SLACK_PER_CELL * witness.cells_per_pair
-    certificate = supported(record.claimed, _proved(bellman, witness), slack, game.discount)
+    certificate = wider_bounds(record.claimed, _prove(bellman, witness), slack, game.discount)
     return MDPSolution(game, record.solver, record.status, record.history, certificate, bellman, witness, record.tol)
 
 
-def _proved(bellman: GameBellman, witness: StoredGameWitness | None) -> Certificate:
+def _prove(bellman: GameBellman, witness: StoredGameWitness | None) -> Certificate:
     if bellman.is_immediate():
         return certificates.immediate(bellman)
     if witness is None:
         return certificates.a_priori(bellman)
     try:
-        with np.errstate(all="ignore"):  # absurd numbers overflow, and prove nothing
+        with np.errstate(all="ignore"):  # numbers in a file may overflow; they then prove nothing
             return certificates.check_game(witness)
     except InvalidWitness as error:
         raise FileFormatError(f"the stored couplings are not valid: {error}") from None

@@ -1,4 +1,4 @@
-"""Documents as JSON text: UTF-8, no NaN or Infinity, no key twice.
+"""Documents as JSON text: UTF-8, without NaN, Infinity or repeated keys.
 
 Numbers are written so that they read back as the same float64.
 """
@@ -15,7 +15,7 @@ from bisimetric.errors import FileFormatError
 from bisimetric.io.document import Document, Stream
 from bisimetric.io.files import SIZE_LIMIT
 
-# What parsing makes of a text, at most: bytes per character and per mark. A float in a list takes 32, an empty list 72.
+# Most memory that parsing takes, in bytes per character and per mark. A float in a list takes 32, an empty list 72.
 BYTES_PER_CHARACTER = 5
 BYTES_PER_MARK = {b"[": 100, b"{": 100, b",": 64, b":": 128}
 
@@ -40,16 +40,16 @@ def read(file: IO[bytes], size: int) -> object:
     data = file.read(size + 1)
     if len(data) != size:
         raise FileFormatError(f"has {len(data)} bytes instead of {size}: it changed while it was read")
-    return parsed(data)
+    return parse(data)
 
 
-def parsed(data: bytes) -> object:
+def parse(data: bytes) -> object:
     """The value of a JSON text."""
     needed = BYTES_PER_CHARACTER * len(data) + sum(data.count(mark) * each for mark, each in BYTES_PER_MARK.items())
     memory.require(needed, "reading JSON text", "save it as .npz, which needs less")
     try:
         text = data.decode("utf-8-sig", "surrogatepass")
-        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=_object_without_repeats, parse_constant=_refuse_constant)
     except FileFormatError:
         raise
     except UnicodeDecodeError as error:
@@ -91,7 +91,7 @@ def _text(value: object) -> str:
         raise FileFormatError(f"a number cannot be written: {error}") from None
 
 
-def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]

@@ -21,7 +21,7 @@ MATRIX_KEYS = ("shape", "indptr", "indices", "data")
 MATRIX_ARRAYS = ("transitions.indptr", "transitions.indices", "transitions.data")
 CHAIN_ARRAYS = (*MATRIX_ARRAYS, "reward", "start", "row_error", "merged")
 MDP_ARRAYS = (*MATRIX_ARRAYS, "rewards", "available", "start", "row_error", "merged")
-LARGEST_ROW_ERROR = 2.0  # the 1-norm between two distributions is never more
+LARGEST_ROW_ERROR = 2.0  # the largest 1-norm between two distributions
 SCALARS = (str, bool, int, float)
 Model = TypeVar("Model", MarkovChain, MDP)
 
@@ -32,7 +32,7 @@ def chain_document(chain: MarkovChain) -> Document:
     if chain.reward is not None:
         document["reward"] = stream(chain.reward, "<f8")
     if chain.labels is not None:
-        document["labels"] = [_written_label(label) for label in chain.labels]
+        document["labels"] = [_label_document(label) for label in chain.labels]
     return document | _common_document(chain)
 
 
@@ -81,7 +81,7 @@ def chain_from(fields: Fields) -> MarkovChain:
     try:
         chain = MarkovChain(transitions, reward=reward, start=_start(fields, n), names=names, labels=labels)
     except InvalidChain as error:
-        raise _placed(fields, error) from None
+        raise _error_at(fields, error) from None
     return _with_marks(chain, fields, (n,))
 
 
@@ -100,11 +100,11 @@ def mdp_from(fields: Fields) -> MDP:
             available=fields.mask("available", *shape) if fields.has("available") else None,
         )
     except InvalidChain as error:
-        raise _placed(fields, error) from None
+        raise _error_at(fields, error) from None
     return _with_marks(mdp, fields, shape)
 
 
-def _placed(fields: Fields, error: InvalidChain) -> FileFormatError:
+def _error_at(fields: Fields, error: InvalidChain) -> FileFormatError:
     return FileFormatError(f"{fields.place}: {error}" if fields.place else str(error))
 
 
@@ -116,7 +116,7 @@ def _with_marks(model: Model, fields: Fields, shape: tuple[int, ...]) -> Model:
             raise FileFormatError(
                 f"{fields.name('row_error')} is up to {before.max():g}, expected at most {LARGEST_ROW_ERROR:g}"
             )
-        # The constructor finds no error in the exact rows of a saved model; what it finds in others comes on top.
+        # Rows of a saved model are exact, so the constructor finds no error in them; errors that it finds are added.
         object.__setattr__(model, "row_error", frozen(model.row_error + before))
     if fields.has("merged"):
         object.__setattr__(model, "merged", frozen(fields.mask("merged", model.n_states)))
@@ -127,14 +127,14 @@ def _matrix(fields: Fields, key: str) -> Floats | sparse.csr_array:
     """A square matrix: a list of rows, or an object with its sparse parts."""
     if isinstance(fields.get(key), list):
         return fields.floats(key, None, None)
-    return _stacked(fields.inside(key, MATRIX_KEYS), "[n, n]")[0]
+    return _split_stack(fields.inside(key, MATRIX_KEYS), "[n, n]")[0]
 
 
 def _matrices(fields: Fields) -> list[Floats] | list[sparse.csr_array]:
     """One square matrix per action: a list of matrices, or an object with the sparse parts of all."""
     given = fields.get("transitions")
     if not isinstance(given, list):
-        return _stacked(fields.inside("transitions", MATRIX_KEYS), "[A, n, n]")
+        return _split_stack(fields.inside("transitions", MATRIX_KEYS), "[A, n, n]")
     if not given:
         raise FileFormatError(f"{fields.name('transitions')} is empty, expected one matrix per action")
     keys = tuple(map(str, range(len(given))))
@@ -142,7 +142,7 @@ def _matrices(fields: Fields) -> list[Floats] | list[sparse.csr_array]:
     return [_matrix(by_action, key) for key in keys]
 
 
-def _stacked(matrix: Fields, expected: str) -> list[sparse.csr_array]:
+def _split_stack(matrix: Fields, expected: str) -> list[sparse.csr_array]:
     """The matrices that are stored one below the other; `expected` is the form of their shape."""
     axes = expected.count(",") + 1
     shape = matrix.whole("shape", axes).tolist()
@@ -189,9 +189,9 @@ def _read_scalar(node: object, fields: Fields, k: int) -> object:
     return node
 
 
-def _written_label(label: Label) -> object:
+def _label_document(label: Label) -> object:
     if isinstance(label, tuple):
-        return [_written_label(part) for part in label]
+        return [_label_document(part) for part in label]
     if isinstance(label, float) and math.isinf(label):
         return {"float": "inf" if label > 0 else "-inf"}
     return label

@@ -1,4 +1,4 @@
-"""What a file says about any solve: the bounds that it claims, the solver, how it ended, and its history."""
+"""The record of a solve in a file: the bounds that it claims, the solver, how it ended, and its history."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from bisimetric.solving.solution import Answer, Status, Step
 
 RECORD_KEYS = ("solver", "status", "history", "tol", "value", "lower", "upper")
 RECORD_ARRAYS = ("value", "lower", "upper")
-RECHECK_SLACK = 256 * UNIT_ROUNDOFF  # times max(upper)/(1 - γ): what another processor's rounding may change
-SLACK_PER_CELL = 8 * UNIT_ROUNDOFF  # likewise: bounds found on classes of states were widened for shorter sums
+# By how much claimed bounds may be tighter than proved ones, times max(upper)/(1 - γ): another processor rounds
+# differently; and, per cell of a pair, bounds found on classes of states were widened for shorter sums.
+RECHECK_SLACK = 256 * UNIT_ROUNDOFF
+SLACK_PER_CELL = 8 * UNIT_ROUNDOFF
 
 
 class Record(NamedTuple):
@@ -38,7 +40,7 @@ def record_document(answer: Answer, solver: str, unsolved: Any) -> Document:
     return {
         "solver": solver,
         "status": answer.status.name,
-        "history": [_written_step(step) for step in answer.history],
+        "history": [_step_document(step) for step in answer.history],
         "value": value,
         "lower": lower,
         "upper": upper,
@@ -60,8 +62,8 @@ def record_from(fields: Fields, shape: tuple[int, int]) -> Record:
     )
 
 
-def supported(claimed: Certificate, proved: Certificate, relative_slack: float, discount: float) -> Certificate:
-    """The wider of the bounds claimed and proved; claims that are tighter by more than rounding are refused."""
+def wider_bounds(claimed: Certificate, proved: Certificate, relative_slack: float, discount: float) -> Certificate:
+    """The wider of the claimed and the proved bounds; raises if the claims are tighter by more than rounding."""
     slack = relative_slack * float(proved.upper.max()) / (1.0 - discount)
     if not ((claimed.lower <= proved.lower + slack) & (claimed.upper >= proved.upper - slack)).all():
         raise FileFormatError("the stored bounds are not supported by the stored coupling and potentials")
@@ -71,7 +73,7 @@ def supported(claimed: Certificate, proved: Certificate, relative_slack: float, 
 
 
 def _tol(fields: Fields) -> float | None:
-    """Absent in files that were written before it was kept."""
+    """The tolerance; older files do not have it."""
     if not fields.has("tol"):
         return None
     tol = fields.number("tol")
@@ -100,7 +102,7 @@ def _step(line: object, k: int) -> Step:
     raise FileFormatError(f"history[{k}] is not [step, gap, seconds] with a whole number and two numbers")
 
 
-def _written_step(step: Step) -> list[float | None]:
+def _step_document(step: Step) -> list[float | None]:
     """The first three fields, and the others if there are any."""
     line = [int(step.step), _finite(step.gap), float(step.seconds)]
     facts = step[3:]

@@ -84,7 +84,7 @@ def save(obj: MarkovChain | MDP | Solution | MDPSolution, path: object) -> None:
     """
     place = checked_path(path)
     write: Callable[[IO[bytes], Document], None] = json_text.write if place.suffix.lower() == ".json" else archive.write
-    document = _encoded(obj)
+    document = _encode(obj)
     write_file(place, lambda file: write(file, document))
 
 
@@ -121,7 +121,7 @@ def load(path: object) -> MarkovChain | MDP | Solution | MDPSolution:
     """
     place = checked_path(path)
     try:
-        return _decoded(_document(place))
+        return _decode(_document(place))
     except NotEnoughMemory as error:
         raise NotEnoughMemory(described(place, error)) from None
     except BisimetricError as error:
@@ -132,7 +132,7 @@ def load(path: object) -> MarkovChain | MDP | Solution | MDPSolution:
         raise NotEnoughMemory(described(place, "reading it needs more memory than there is")) from None
 
 
-def _encoded(obj: object) -> Document:
+def _encode(obj: object) -> Document:
     for name, form in FORMATS.items():
         if isinstance(obj, form.kind):
             return {"format": name, "version": VERSION, **form.document(obj)}
@@ -155,7 +155,7 @@ def _format_by_hand(document: Document) -> str:
     return "bisimetric mdp" if rows else "bisimetric chain"
 
 
-def _decoded(document: object) -> MarkovChain | MDP | Solution | MDPSolution:
+def _decode(document: object) -> MarkovChain | MDP | Solution | MDPSolution:
     if not isinstance(document, dict):
         raise FileFormatError(f"holds {kind_of(document)}, expected an object with transitions, reward, start, …")
     by_hand = "format" not in document and "transitions" in document

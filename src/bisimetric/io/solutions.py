@@ -23,7 +23,7 @@ from bisimetric.io.records import (
     SLACK_PER_CELL,
     record_document,
     record_from,
-    supported,
+    wider_bounds,
 )
 from bisimetric.io.witnesses import WITNESS_ARRAYS, WITNESS_KEYS, Block, witness_document, witnesses_from
 from bisimetric.models.rows import Floats
@@ -38,7 +38,7 @@ SOLUTION_ARRAYS = (
     *(f"problem.{side}.{name}" for side in ("source", "target") for name in CHAIN_ARRAYS),
     "problem.cost", "problem.stop", "problem.unsolved", "priced", *RECORD_ARRAYS, *WITNESS_ARRAYS,
 )  # fmt: skip
-LARGEST_COST_ERROR = 1e-6  # relative; rounding does much less
+LARGEST_COST_ERROR = 1e-6  # largest relative error of costs that a file may state; rounding causes much less
 
 
 def solution_document(solution: Solution) -> Document:
@@ -77,13 +77,13 @@ def solution_from(fields: Fields) -> Solution:
         record.solver,
         record.status,
         record.history,
-        _proved_again(problem, record.claimed, checked_value, scale, witness).without(problem.unsolved),
+        _prove(problem, record.claimed, checked_value, scale, witness).without(problem.unsolved),
         Proof(witness, checked_value, scale),
         record.tol,
     )
 
 
-def _proved_again(
+def _prove(
     problem: Problem, claimed: Certificate, checked_value: Floats, scale: float, witness: Witness
 ) -> Certificate:
     bellman = Bellman.of(problem)
@@ -92,7 +92,7 @@ def _proved_again(
     if scale != expected:
         raise FileFormatError(f"scale is {scale!r}, expected {expected!r} for this problem")
     try:
-        with np.errstate(all="ignore"):  # absurd numbers overflow, and prove nothing
+        with np.errstate(all="ignore"):  # numbers in a file may overflow; they then prove nothing
             proved = check(problem, bellman, bellman.scaled_cost() if at_once else checked_value, witness).around()
     except InvalidWitness as error:
         raise FileFormatError(f"the stored couplings are not valid: {error}") from None
@@ -101,7 +101,7 @@ def _proved_again(
         if not np.array_equal(checked_value, problem.cost):
             raise FileFormatError("priced is not the cost, which is the whole distance in this problem")
     slack = 0.0 if at_once else RECHECK_SLACK + SLACK_PER_CELL * witness.cells_per_pair
-    return supported(claimed, proved, slack, problem.discount)
+    return wider_bounds(claimed, proved, slack, problem.discount)
 
 
 def _problem(fields: Fields) -> Problem:
@@ -130,7 +130,7 @@ def _problem(fields: Fields) -> Problem:
 
 
 def _unsolved(fields: Fields, problem: Problem) -> npt.NDArray[np.bool_]:
-    """Pairs that nothing solved depends on: free stops to which the starts do not lead."""
+    """Pairs that were not solved: free stops that the starts do not reach."""
     mask = fields.mask("unsolved", *problem.shape)
     starts = problem.source.start is not None and problem.target.start is not None
     stop = np.zeros(problem.shape, np.bool_) if problem.stop is None else problem.stop.copy()

@@ -20,7 +20,7 @@ from bisimetric.models.rows import offsets
 
 WITNESS_KEYS = ("indptr", "left", "right", "weight", "potential")
 WITNESS_ARRAYS = tuple(f"witness.{key}" for key in WITNESS_KEYS)
-CELLS_AT_ONCE = 2**16  # of couplings that are written in one block
+CELLS_AT_ONCE = 2**16  # cells of couplings that are written in one block
 
 
 class Block(NamedTuple):

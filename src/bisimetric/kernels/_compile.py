@@ -3,17 +3,17 @@
 numba's own cache looks only at the file of the function that is called, so it keeps stale code when another kernel file
 changes; its index can mix up two signatures that two processes write at once; and a damaged file, or a full disk, stops
 the program. Here the folder is named after a hash of all kernel sources and of the versions and flags that change the
-code, and every signature has a file of its own with a checksum. Nothing about these files can fail a call: a file that
-can't be read is compiled again, one that can't be written is not kept. One line on stderr announces the first
+code, and every signature has its own file with a checksum. A problem with these files never fails a call: code that
+cannot be read is compiled again, and code that cannot be written is not kept. One line on stderr announces the first
 compilation in a process.
 
 The cache uses private names of numba: `NullCache` and `dumps`, `CompileResult._reduce` and `_rebuild`, the attribute
-`_cache` of a dispatcher. Where one is missing or does something else, kernels are compiled in every process, and
-everything else works. pyproject.toml bounds the version of numba; tests/kernels/test_cache.py tests the cache itself.
+`_cache` of a dispatcher. Where one is missing or works differently, every process compiles its kernels, and everything
+else works. pyproject.toml bounds the version of numba; tests/kernels/test_cache.py tests the cache itself.
 
-numba does not recover from Ctrl-C in the middle of its import or of a compilation. So both run in a thread of their
-own, which Ctrl-C does not reach: the caller stops at once, and the thread finishes its work. A fork waits for it, since
-the child would inherit the lock without the thread that frees it.
+numba does not recover from Ctrl-C during its import or a compilation. So both run in a separate thread, which Ctrl-C
+does not reach: the caller stops at once, and the thread finishes its work. A fork waits for that thread, since the
+child would inherit the lock without the thread that frees it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _protected(call: Callable[..., Result]) -> Callable[..., Result]:
-    """The same call, one at a time and in a thread that Ctrl-C does not reach (it interrupts the main thread)."""
+    """Wrap `call` to run one at a time, in a thread that Ctrl-C does not reach (it interrupts the main thread)."""
 
     def locked(*args: Any) -> Result:
         with BUSY:
@@ -98,7 +98,7 @@ def _cache_folder() -> Path | None:
             digest.update(source.read_bytes())
         folder = _user_cache().absolute() / digest.hexdigest()[:16]
         folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # the latter where a user has no home
+    except (OSError, RuntimeError):  # RuntimeError if the user has no home folder
         return None
     return folder if sources else None
 
@@ -133,12 +133,12 @@ class _Cache(NullCache):  # type: ignore[misc]
             self._folder.mkdir(parents=True, exist_ok=True)
             draft.write_bytes(_seal(file, code) + code)
             draft.replace(file)
-        except Exception:  # a full disk, or a version of numba that does this in another way
+        except Exception:  # a full disk, or a version of numba that works differently
             with suppress(OSError):
                 draft.unlink()
 
     def _file(self, sig: Any, codegen: Any) -> Path:
-        """Named after everything that the code depends on, the kind of processor included."""
+        """The file for a signature, named after everything that the code depends on, also the kind of processor."""
         key = hashlib.sha256(repr((sig, codegen.magic_tuple())).encode()).hexdigest()
         return self._folder / f"{self._name}-{key[:16]}"
 
@@ -159,7 +159,7 @@ class _Announcement(event.Listener if event else object):  # type: ignore[misc]
             self.said = True
             kept = _FOLDER is not None and os.access(_FOLDER, os.W_OK)
             again = "once for each kind of solve" if kept else "no cache folder is writable, so in every process"
-            with suppress(OSError, ValueError):  # nobody reads stderr
+            with suppress(OSError, ValueError):  # stderr is closed
                 print(f"bisimetric: compiling kernels, about 10 seconds ({again})", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
@@ -172,10 +172,10 @@ if event:
 
 
 def kernel(function: Function, *, fastmath: bool | set[str] = False) -> Function:
-    """Compile without the interpreter lock; cached where possible.
+    """Compile a function that runs without the interpreter lock; the code is cached where possible.
 
-    A kernel returns numbers or a plain tuple of them. To return an array or a named tuple, numba runs Python code, and
-    that raises KeyboardInterrupt if Ctrl-C came meanwhile; numba does not check for that, and the process would crash.
+    A kernel must return numbers or a plain tuple of them. To return an array or a named tuple, numba runs Python code,
+    which raises KeyboardInterrupt after Ctrl-C; numba does not check for that, and the process would crash.
     """
     compiled: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
     if not numba.config.DISABLE_JIT:
@@ -186,17 +186,17 @@ def kernel(function: Function, *, fastmath: bool | set[str] = False) -> Function
 
 
 def part(function: Function) -> Function:
-    """A function that only kernels call. Without a wrapper for Python it compiles in half the time."""
+    """Compile a function that only kernels call. Without a wrapper for Python this takes half the time."""
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[no-any-return]
 
 
 def inlined_part(function: Function) -> Function:
-    """A short part whose lines become those of its caller, so that no array is handed on and counted as a reference."""
+    """Compile a short part into its caller, so that numba counts no references to the arrays that it uses."""
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")(function)  # type: ignore[no-any-return]
 
 
 def finite_part(function: Function) -> Function:
-    """A part that may assume finite numbers, so that its minima are vectorised."""
+    """Compile a part that may assume finite numbers, so that its minima are vectorised."""
     fastmath = {"nnan", "ninf", "nsz"}
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=fastmath)(  # type: ignore[no-any-return]
         function
@@ -204,7 +204,7 @@ def finite_part(function: Function) -> Function:
 
 
 def vector_part(function: Function) -> Function:
-    """A finite part that may fuse multiplications with additions, as `vector_kernel` does."""
+    """Compile a finite part that may fuse multiplications with additions, as `vector_kernel` does."""
     fastmath = {"nnan", "ninf", "nsz", "contract"}
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=fastmath)(  # type: ignore[no-any-return]
         function
@@ -212,15 +212,15 @@ def vector_part(function: Function) -> Function:
 
 
 def vector_kernel(function: Function) -> Function:
-    """A kernel that may assume finite numbers and fuse multiplications with additions."""
+    """Compile a kernel that may assume finite numbers and fuse multiplications with additions."""
     return kernel(function, fastmath={"nnan", "ninf", "nsz", "contract"})
 
 
 def reduction_kernel(function: Function) -> Function:
-    """A vector kernel whose sums may be taken in any order, the same for the same processor."""
+    """Compile a vector kernel whose sums may be taken in any order, the same for the same processor."""
     return kernel(function, fastmath={"nnan", "ninf", "nsz", "contract", "reassoc"})
 
 
 def summing_kernel(function: Function) -> Function:
-    """A kernel whose sums may be taken in any order, the same for the same processor; infinities are allowed."""
+    """Compile a kernel whose sums may be taken in any order, the same for the same processor; it may see infinities."""
     return kernel(function, fastmath={"nsz", "contract", "reassoc"})

@@ -4,9 +4,9 @@ For every pair (x, y), with any π that couples P[x] and Q[y] and any g,
 
     U = c + γ<π, V> ≥ (T V),        f(i) = min_j V(i, j) - g(j),        L = c + γ(<f, P[x]> + <g, Q[y]>) ≤ (T V),
 
-because f is feasible together with g whatever g is. It measures how far the marginals of π are off, and
-refuses negative mass or cells outside the supports. It shares no code with the kernels that made the
-proposals.
+because (f, g) is dual feasible for every g. The checker measures by how much the marginals of π are wrong, and counts
+negative masses and cells outside the supports as invalid. It shares no code with the kernels that propose couplings and
+potentials. It makes one pass over the pairs, so nothing iterates here.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from bisimetric.kernels.layout import Index
 
 @kernel
 def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lower):
-    """U and L at the pairs (x_of, y_of); returns the fields of a `Report`."""
-    p_at, p_to, p_mass = P.indptr, P.indices, P.data  # names of their own are not counted as references on every use
+    """Compute U and L at the pairs (x_of, y_of); returns the fields of a `Report`."""
+    p_at, p_to, p_mass = P.indptr, P.indices, P.data  # local names: numba counts no references on every use
     q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
     indptr, left, right, weight = cells.indptr, cells.left, cells.right, cells.weight
     start, potential = cells.start, cells.potential
     stopping = stop.size > 0
-    row_mass = np.zeros(len(P.data) + 1)  # only the entries of one row are in use at a time
+    row_mass = np.zeros(len(P.data) + 1)  # holds one row at a time
     column_mass = np.zeros(len(Q.data) + 1)
     lowest = np.inf
     highest = -np.inf
@@ -100,9 +100,9 @@ def check(x_of, y_of, value, cost, scale, discount, stop, P, Q, cells, upper, lo
 
 @kernel
 def lead_outside(indptr, heads, reached):
-    """Mark the nodes of a graph that reach the node number len(indptr) - 1, which stands for everything outside.
+    """Mark the nodes of a graph that reach node number len(indptr) - 1, which stands for everything outside.
 
-    The arcs of node k are heads[indptr[k] : indptr[k + 1]]. A backward search from the outside, linear in the arcs.
+    The arcs of node k are heads[indptr[k] : indptr[k + 1]]. A backward search from the outside visits every arc once.
     """
     size = len(indptr) - 1
     start = np.zeros(size + 2, np.int64)

@@ -1,4 +1,10 @@
-"""Strongly connected components of a sparse matrix, and substitution through those that are small.
+"""Strongly connected components of a sparse matrix, and block substitution over small components.
+
+    x(s) = b(s) + γ Σ_t Π(s, t) x(t)        solved component by component
+
+Two states are in one component if each reaches the other. Components have no cycle among them, so each can be solved
+once those that it leads to are. Tarjan's depth-first search looks at every arc a fixed number of times and then ends;
+substitution is one elimination per component.
 
 Reference: Tarjan 1972.
 """
@@ -12,9 +18,9 @@ from bisimetric.kernels._compile import kernel
 
 @kernel
 def components(indptr, indices, component, level):
-    """Number the components so that moves never lead to a larger number; returns how many there are.
+    """Number the components so that moves never lead to a larger number; returns the number of components.
 
-    level[component] is the longest way through other components that leads on from it.
+    level[component] is the length of the longest path from it through other components.
     """
     n = len(component)
     found, low = np.full(n, -1, np.int64), np.empty(n, np.int64)
@@ -69,10 +75,10 @@ def components(indptr, indices, component, level):
 
 @kernel
 def substitute(states, begin, indptr, indices, data, discount, b, x):
-    """x = b + γΠx at the states of components that are small, each of which needs x only at those before.
+    """Solve x = b + γΠx at the states of small components, each of which needs x only at components before it.
 
-    The component k has states[begin[k] : begin[k + 1]]. Elimination needs no pivots: the diagonal outweighs its row, or
-    for a transposed matrix its column.
+    Component k has states[begin[k] : begin[k + 1]]. Elimination needs no pivoting: the matrix I - γΠ is diagonally
+    dominant by rows, or by columns if Π is transposed.
     """
     most = 1
     for k in range(len(begin) - 1):

@@ -1,8 +1,8 @@
 """Policy evaluation: the operators I - γΠ and the vector steps of BiCGSTAB.
 
-For a fixed coupling Π the value solves (I - γΠ) V = c. Every kernel works on source rows first..last; inner
-products come back as one partial sum per source row, added up in that order by the caller, so they do not
-depend on how rows are split between threads.
+For a fixed coupling Π the value solves (I - γΠ) V = c. Every kernel works on source rows first..last. Inner products
+come back as one partial sum per source row; the caller adds them up in the order of the rows, so they do not depend on
+how rows are split between threads. Each kernel is one pass; the iteration is in kernels/krylov.py.
 
 Reference: van der Vorst 1992 (BiCGSTAB).
 """
@@ -17,7 +17,7 @@ from bisimetric.kernels.layout import Index
 
 @kernel
 def apply_trees(first, last, vector, out, other, discount, P, Q, pairs, trees, sums):
-    """out = vector - γΠ·vector for the trees' coupling; sums[x] = (<other, out>, <out, out>)."""
+    """Compute out = vector - γΠ·vector for the trees' coupling; sums[x] = (<other, out>, <out, out>)."""
     row, begin, q_at = pairs.row, pairs.begin, Q.indptr
     offset, used, target, weight = trees.offset, trees.used, trees.target, trees.weight
     listed = begin.size > 0
@@ -31,7 +31,7 @@ def apply_trees(first, last, vector, out, other, discount, P, Q, pairs, trees, s
             at = offset[x] + (np.int64(begin[pair]) if listed else np.int64(y) * (sx - 1) + q_at[y])
             k = Index(at)
             end = k + Index(used[pair])
-            even = 0.0  # two sums, so that an addition need not wait for the one before
+            even = 0.0  # two sums: the processor adds to both at once
             odd = 0.0
             while k + one < end:
                 even += weight[k] * vector[Index(target[k])]
@@ -88,7 +88,7 @@ def step_direction(first, last, p, r, v, beta, omega):
 
 @kernel
 def step_half(first, last, r, v, alpha):
-    """r -= αv; what the textbooks call s."""
+    """r -= αv, which textbooks call s."""
     r, v = r[first:last], v[first:last]
     for k in range(r.size):
         r[k] -= alpha * v[k]
@@ -96,7 +96,7 @@ def step_half(first, last, r, v, alpha):
 
 @summing_kernel
 def step_full(first, last, x, p, r, t, shadow, alpha, omega, sums):
-    """x += αp + ωr and then r -= ωt; sums[part] = (<shadow, r>, max |r|), for even parts of the vectors."""
+    """x += αp + ωr and then r -= ωt; sums[part] = (<shadow, r>, max |r|), for equal parts of the vectors."""
     parts = len(sums)
     for part in range(first, last):
         here = slice(x.size * part // parts, x.size * (part + 1) // parts)

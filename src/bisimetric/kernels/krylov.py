@@ -1,9 +1,10 @@
-"""BiCGSTAB for (I - γΠ) x = b: one algorithm, over operations that the caller hands in.
+"""BiCGSTAB for A x = b, A = I - γΠ: one algorithm, over operations that the caller passes in.
 
     p ← r + β(p - ωv),   v ← A p,   r ← r - αv,   t ← A r,   x ← x + αp + ωr,   r ← r - ωt
 
-The operations are Python functions that share their work between threads, or compiled ones for a solve in a
-single call: below some ten thousand pairs the calls would cost more than the arithmetic.
+The operations are Python functions that share their work between threads, or compiled ones for a solve in a single
+call: below about ten thousand pairs the Python calls would cost more than the arithmetic. It stops when the true
+residual reaches its target, after `budget` products with A, or after MOST_STARTS restarts.
 
 Reference: van der Vorst 1992.
 """
@@ -18,22 +19,22 @@ from bisimetric.kernels import evaluation, modes
 from bisimetric.kernels._compile import kernel, part
 from bisimetric.kernels.layout import SLACK
 
-MOST_STARTS = 5
-FIRST: Any = np.int64(0)  # typed, or the steps would be compiled for this number apart
+MOST_STARTS = 5  # restarts in one solve, at most
+FIRST: Any = np.int64(0)  # typed: for a plain Python number numba compiles a second version of the steps
 
 
 def bicgstab_over(apply, direction, half, full, name="bicgstab"):
-    """BiCGSTAB over these operations.
+    """Make BiCGSTAB over these operations.
 
     apply(system, vector, out, other) → <other, out>, <out, out> for out = A·vector;
     full(system, x, p, r, t, shadow, α, ω) → <shadow, r>, max |r|.
     """
 
     def bicgstab(system, b, x, target, budget):
-        """Improves x in place until the true residual is within `target`, up to SLACK; (its largest entry, products).
+        """Improve x in place until the true residual is at most SLACK·target; returns its largest entry, and products.
 
-        The residual is kept by recursion, which drifts away from the true one. So it is computed anew at the end, and
-        where the two do not agree, or the method breaks down, it starts again from there. Infinite where numbers leave
+        The recursion for the residual drifts away from the true one. So the method computes the true one at the end,
+        and restarts from there if it is too large or the method broke down. The residual is infinite if numbers leave
         their range.
         """
         r, shadow = np.empty(b.size), np.empty(b.size)
@@ -67,13 +68,13 @@ def bicgstab_over(apply, direction, half, full, name="bicgstab"):
                     break
                 rho_old = rho
                 rho, residual = full(system, x, p, r, t, shadow, alpha, omega)
-                if not np.isfinite(rho):  # as is any entry of the residual then, which its maximum need not show
+                if not np.isfinite(rho):  # then an entry of the residual is not finite, which the maximum may not show
                     return np.inf, products
                 if residual <= target or omega == 0.0 or rho == 0.0:
                     break
         return residual, products
 
-    bicgstab.__qualname__ = name  # what the compiled function is stored as
+    bicgstab.__qualname__ = name  # names the file of the compiled function
     return bicgstab
 
 
@@ -122,7 +123,7 @@ def _apply_independent(system, vector, out, other):
 
 @part
 def _total(sums):
-    """The sums of all rows, in their order."""
+    """Add up the sums of all rows, in their order."""
     product = 0.0
     square = 0.0
     for x in range(len(sums)):

@@ -1,12 +1,11 @@
 """The arrays that kernels work on.
 
 A pair (x, y) of states owns one transport problem between the rows P[x] and Q[y], with S_x and S_y entries.
-Its basis is a spanning tree on S_x + S_y nodes (source successors first) with K = S_x + S_y - 1 arcs. Trees
-of all pairs lie in flat arrays; the one of (x, y) begins at offset[x] + y·(S_x - 1) + Q.indptr[y], which
-needs no array of its own.
+Its basis is a spanning tree on S_x + S_y nodes (source successors first) with K = S_x + S_y - 1 arcs. The trees of all
+pairs are in flat arrays; that of (x, y) begins at offset[x] + y·(S_x - 1) + Q.indptr[y], so no array stores where.
 
-Where V is known at some pairs, or the same at (x, y) and (y, x), only the others are solved. They are listed, and
-vectors have one entry for each of them.
+Where V is known at some pairs, or is the same at (x, y) and (y, x), solvers work on a list of the remaining pairs, and
+vectors have one entry for each listed pair.
 """
 
 from __future__ import annotations
@@ -16,23 +15,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-# numba tests an index for being negative unless it is unsigned or counts from zero; the test takes as long as the
+# numba tests whether an index is negative unless it is unsigned or counts from zero; the test takes as long as the
 # arithmetic around it and prevents vector instructions. Compute with signed numbers and convert the result to an Index,
-# since a sum of both kinds is a float. Convert only numbers that are never negative.
+# since a sum of signed and unsigned is a float. Convert only numbers that are never negative.
 Index: Any = np.uint64
 
 SMALL = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tree of the pair before
 
 HINT_RUN = 32  # pairs after which a cold sweep over large supports forgets the potentials of the pair before
 
-SLACK = 1.25  # factor by which the true residual of a linear system may miss its target
+SLACK = 1.25  # factor by which the true residual of a linear system may exceed its target
 
 SPAN = 600.0  # largest span of β + v on a support for which a half projection uses the shared kernel
 SMALLEST = 1e-130  # smallest such sum: above about e^-300, dropping terms below e^-708·e^300 changes no digit
 
 
 class Rows(NamedTuple):
-    """The rows of a stochastic matrix in CSR form, every row summing to one exactly."""
+    """The rows of a stochastic matrix in CSR form; every row sums to exactly one."""
 
     indptr: npt.NDArray[np.int64]  # [rows + 1]
     indices: npt.NDArray[np.int32]  # [entries]
@@ -45,7 +44,7 @@ class Pairs(NamedTuple):
     row: npt.NDArray[np.int64]  # [n + 1], number of the first pair of a source row
     column: npt.NDArray[np.int32]  # [pairs], target state
     begin: npt.NDArray[np.int32]  # [pairs], where its tree begins, counted from the row's offset
-    # [n·m], number of a flat pair of states; -1 where V is known. Empty where a formula tells it: kernels/listing.py.
+    # [n·m], number of a flat pair of states; -1 where V is known. Empty if `listing.folded_number` computes it.
     number: npt.NDArray[np.int32]
 
 
@@ -74,7 +73,7 @@ class Modes(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Couplings and potentials of a range of pairs, as handed to the checker."""
+    """Couplings and potentials of a range of pairs, as the checker reads them."""
 
     indptr: npt.NDArray[np.int64]  # [pairs + 1]
     left: npt.NDArray[np.int32]  # [cells], position in the source row
@@ -85,14 +84,14 @@ class Cells(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What the checker found on a range of pairs, at worst."""
+    """The worst that the checker found on a range of pairs."""
 
-    lowest: float  # L - V
-    highest: float  # U - V
-    marginal_error: float  # of a coupling, 1-norm
-    potential: float  # max |f| + max |g| of a pair
-    terms: int  # of a sum
-    invalid: int  # cells and potentials
+    lowest: float  # smallest L - V
+    highest: float  # largest U - V
+    marginal_error: float  # largest 1-norm error of a coupling's marginals
+    potential: float  # largest max |f| + max |g| of a pair
+    terms: int  # most terms of a sum
+    invalid: int  # number of invalid cells and potentials
 
 
 class Side(NamedTuple):
@@ -107,7 +106,7 @@ class Side(NamedTuple):
 
 
 class Predecessors(NamedTuple):
-    """The rows by columns: the arcs into state t with action a begin at indptr[t · per_state + a]."""
+    """Transposed rows: the arcs into state t with action a begin at indptr[t · per_state + a]."""
 
     indptr: npt.NDArray[np.int64]  # [states · per_state + 1]
     state: npt.NDArray[np.int32]  # [arcs], where an arc comes from
@@ -115,9 +114,9 @@ class Predecessors(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """A partition under refinement, its waiting splitters, and room to work in; all but `counts` have length n."""
+    """A partition under refinement, its waiting splitters, and work space; all arrays but `counts` have length n."""
 
-    counts: npt.NDArray[np.int64]  # [3], blocks, waiting splitters, and whether different sums have passed for equal
+    counts: npt.NDArray[np.int64]  # [3], blocks, waiting splitters, and whether different sums were treated as equal
     states: npt.NDArray[np.int32]  # block by block
     place: npt.NDArray[np.int32]  # of a state in `states`
     block: npt.NDArray[np.int32]  # of a state
@@ -138,7 +137,7 @@ class Blocks(NamedTuple):
 
 
 class Scalings(NamedTuple):
-    """The logarithms of the scalings of all pairs, whole numbers and rests in [-1/2, 1/2] apart."""
+    """The logarithms of the scalings of all pairs, as whole numbers plus rests in [-1/2, 1/2]."""
 
     a: npt.NDArray[np.float64]  # [Σ S_x], whole; the pair (x, y) begins at m·P.indptr[x] + y·S_x
     a_rest: npt.NDArray[np.float64]
@@ -149,7 +148,7 @@ class Scalings(NamedTuple):
 class Shared(NamedTuple):
     """The logarithm Λ of the kernel that all pairs share, oriented for a half projection, and its exponential."""
 
-    by_source: bool  # which side is projected on: "own" below, against "other"
+    by_source: bool  # whether the source side is projected; that side is "own" below, the opposite one "other"
     whole: npt.NDArray[np.float64]  # [others, owns], Λ = whole + rest
     rest: npt.NDArray[np.float64]  # [others, owns]
     factor: npt.NDArray[np.float64]  # [others, owns], exp(Λ - shift - centre), at most e
@@ -158,7 +157,7 @@ class Shared(NamedTuple):
 
 
 class Supports(NamedTuple):
-    """The successors of one side at the pairs (x, 0), …, (x, m - 1), one pair after the other."""
+    """The successors of one side at the pairs (x, 0), …, (x, m - 1), concatenated."""
 
     states: npt.NDArray[np.int32]  # [entries]
     probability: npt.NDArray[np.float64]  # [entries]

@@ -1,12 +1,16 @@
 """Couplings of a quotient, spread over the states of its classes.
 
-A coupling π̂ of the classes' rows says how much mass goes to the pair of classes (I, J). Any way to spread it over
-pairs of states inside costs the same, because distances depend on classes only; here the states of a class are
-filled in their order (the north-west corner rule). A cell ends when its mass, a state of I or a state of J is used up,
-so a pair has at most S_x + S_y cells more than π̂. Only minima and differences of exact probabilities are taken, so
-marginals are exact where those of π̂ are. Where classes do not lump exactly, what the cells leave over is
-spread in the same way over all states: the marginals are still exact, and the cost is off by at most what lumping
-moved.
+    Σ_{i ∈ I, j ∈ J} π(i, j) = π̂(I, J),        π couples P[x] and Q[y]
+
+A coupling π̂ of the classes' rows says how much mass goes to the pair of classes (I, J). Every way to spread it over
+pairs of states costs the same, because distances depend on classes only; this one fills the states of a class in their
+order (the north-west corner rule). A cell ends when its mass, a state of I or a state of J is used up, so a pair has at
+most S_x + S_y cells more than π̂. The rule takes only minima and differences of exact probabilities, so marginals are
+exact where those of π̂ are. Where classes do not lump exactly, the mass that remains is spread in the same way over all
+states: the marginals are still exact, and the cost changes by at most the mass that lumping moved, times the span of
+the distances. Every step of the rule uses up a cell or a state, so it ends.
+
+Reference: Kemeny & Snell 1960 (lumpability).
 """
 
 from __future__ import annotations
@@ -18,9 +22,9 @@ from bisimetric.kernels._compile import kernel, part
 
 @kernel
 def lift(sources, targets, class_x, class_y, source, target, small, value, out):
-    """Cells of the pairs (sources[k], targets[k]) from those of their classes, which `small` holds in the same order.
+    """Make the cells of the pairs (sources[k], targets[k]) from those of their classes, which are number k in `small`.
 
-    Fills `out`, whose arrays are long enough, and returns the number of its cells.
+    Fills `out`, whose arrays must be long enough, and returns the number of cells.
     """
     left_x, left_y = np.empty(_longest(source.indptr, sources)), np.empty(_longest(target.indptr, targets))
     size = _longest(source.small_indptr, class_x[sources])
@@ -37,7 +41,7 @@ def lift(sources, targets, class_x, class_y, source, target, small, value, out):
         sx, sy = source.indptr[x + 1] - x_at, target.indptr[y + 1] - y_at
         out.start[pair + 1] = out.start[pair] + sy
         _lift_potential(X, y, Y, source, target, small, pair, value, out)
-        if small.indptr[pair] < small.indptr[pair + 1]:  # the game goes on here
+        if small.indptr[pair] < small.indptr[pair + 1]:  # the pair is no stop
             _ranges(source, x, X, next_x, end_x)
             _ranges(target, y, Y, next_y, end_y)
             for i in range(sx):
@@ -64,7 +68,7 @@ def lift(sources, targets, class_x, class_y, source, target, small, value, out):
                 next_x[to_x] = i
                 next_y[to_y] = j
             i, j = 0, 0
-            while i < sx and j < sy:  # nothing is left where lumping is exact
+            while i < sx and j < sy:  # spread the rest, which is zero where lumping is exact
                 moved = min(left_x[i], left_y[j])
                 if moved > 0.0:
                     out.left[cells] = source.position[x_at + i]
@@ -83,7 +87,7 @@ def lift(sources, targets, class_x, class_y, source, target, small, value, out):
 
 @part
 def _longest(indptr, rows):
-    """The most entries that one of the rows has."""
+    """The largest number of entries in one of the rows."""
     longest = 0
     for row in rows:
         longest = max(longest, indptr[row + 1] - indptr[row])
@@ -92,7 +96,7 @@ def _longest(indptr, rows):
 
 @part
 def _ranges(side, state, of_class, begin, end):
-    """Where the entries of each class of the quotient's row begin and end among a row's sorted entries."""
+    """Find where the entries of each class in the quotient's row begin and end among a row's sorted entries."""
     at = side.indptr[state]
     size = side.indptr[state + 1] - at
     small_at = side.small_indptr[of_class]
@@ -108,7 +112,7 @@ def _ranges(side, state, of_class, begin, end):
 
 @part
 def _lift_potential(X, y, Y, source, target, small, pair, value, out):
-    """g of a state is that of its class; a class that the quotient's row lacks gets the largest g that changes no f."""
+    """Give each state the g of its class; a class missing from the quotient's row gets the largest g that keeps f."""
     Y_at, Y_end = target.small_indptr[Y], target.small_indptr[Y + 1]
     g_at = small.start[pair] - Y_at
     k = Y_at

@@ -1,4 +1,11 @@
-"""Vectors over listed pairs and matrices over all pairs of states; which pairs lead where."""
+"""Vectors over listed pairs, matrices over all pairs of states, and the moves between pairs.
+
+    vector[number(x, y)] = matrix[x, y],        (x, y) → (x', y')  if  P(x'|x) > 0 and Q(y'|y) > 0
+
+A solver that lists pairs keeps one vector entry per listed pair. Either an array holds the numbers of the pairs, or one
+of (x, y) and (y, x) is listed and `folded_number` computes its number. All kernels are one pass, except `reach`: a
+breadth-first search, which visits each pair at most once and stops when no pair is left.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +13,15 @@ import numpy as np
 
 from bisimetric.kernels._compile import kernel, part
 
-SLICE = 20_000_000  # moves that are followed in one call, about a tenth of a second
+SLICE = 20_000_000  # moves that one call follows, which takes about a tenth of a second
 
 
 @part
 def folded_number(n, x, y):
-    """The number of a pair of states, or of its mirror image, if one of each two is listed; -1 for equal states.
+    """The number of (x, y) or (y, x), whichever is listed; -1 for equal states.
 
-    The source row x has the states x + 1, …, x + count on the circle of all n, in ascending order: first those beyond
-    the end of the circle, if any. (Numbers in, a number out: an array that is handed on costs more than all of this.)
+    Think of the n states as a circle. Source row x lists the `count` states that follow x on it, in ascending order:
+    those past the end of the circle come first. (Arguments are numbers: passing an array costs more than this.)
     """
     half = (n - 1) // 2
     rows_with_one_more = (n // 2) * (1 - n % 2)
@@ -30,7 +37,7 @@ def folded_number(n, x, y):
 
 @kernel
 def numbers(x_of, y_of, pairs, m, out):
-    """The numbers of pairs of states."""
+    """Write the numbers of the pairs (x_of, y_of) to `out`."""
     number = pairs.number
     numbered = number.size > 0
     for k in range(len(out)):
@@ -39,7 +46,7 @@ def numbers(x_of, y_of, pairs, m, out):
 
 @kernel
 def gather(first, last, pairs, matrix, vector):
-    """vector = the entries of the listed pairs of the source rows first..last."""
+    """Copy the entries of the listed pairs of source rows first..last from a matrix to a vector."""
     row, column = pairs.row, pairs.column
     for x in range(first, last):
         for pair in range(row[x], row[x + 1]):
@@ -48,7 +55,7 @@ def gather(first, last, pairs, matrix, vector):
 
 @kernel
 def spread(first, last, pairs, vector, matrix):
-    """Write a vector over listed pairs into the rows first..last of a matrix over all pairs, known entries left out."""
+    """Write a vector over listed pairs to rows first..last of a matrix over all pairs; keep entries of other pairs."""
     m = matrix.shape[1]
     number = pairs.number
     numbered = number.size > 0
@@ -61,9 +68,9 @@ def spread(first, last, pairs, vector, matrix):
 
 @kernel
 def reach(begin, queue, filled, stop, P, Q, seen):
-    """Follow all moves from the flat pairs queue[begin:filled], up to SLICE of them; returns the new (begin, filled).
+    """Follow the moves from the flat pairs queue[begin:filled], about SLICE of them; returns the new (begin, filled).
 
-    Pairs that were not seen are appended. Nothing is followed from a pair at which the game stops.
+    Appends the pairs not seen before. Follows no move from a pair at which the game stops.
     """
     m = seen.shape[1]
     steps = 0
@@ -87,10 +94,10 @@ def reach(begin, queue, filled, stop, P, Q, seen):
 
 @kernel
 def successors(wanted, x_of, y_of, cells, P, Q, pairs, stop, cost, count, head):
-    """How many successor pairs the couplings of the wanted ones of the pairs (x_of, y_of) have, and which, by number.
+    """Count and list the successor pairs, by number, of the couplings of pairs `wanted` among (x_of, y_of).
 
-    None at a stop. Successors at which V is known do not count if it is zero, else they are number n_pairs. Returns
-    how many there are in all.
+    A stop has no successors. A successor at which V is known is skipped if V is zero there, else its number is n_pairs.
+    Returns the number of successors in all.
     """
     indptr, left, right, weight, number = cells.indptr, cells.left, cells.right, cells.weight, pairs.number
     listed, numbered, stopping = pairs.column.size > 0, number.size > 0, stop.size > 0

@@ -1,13 +1,14 @@
-"""The preconditioner of policy evaluations: what slow modes have in common whatever the coupling.
+"""The preconditioner of policy evaluations: the slow modes that all couplings share.
 
     M⁻¹ v = v + (da ⊕ db) + W[block],    (a ⊕ b)(x, y) = a(x) + b(y)
 
-For every coupling Π of P and Q, Π(a ⊕ b) = P a ⊕ Q b. So the part of v that is a sum of a function of x and one of y
-is solved exactly by two systems of the size of a chain; `da` and `db` are what that adds. The rest is averaged over
-blocks of pairs (products of clusters of states), and `W` is what the coupling between blocks adds to it. Where states
-tend to stay where they are, the rest is divided by D = 1 - γ·diag(Π) as well (Jacobi).
+For every coupling Π of P and Q, Π(a ⊕ b) = P a ⊕ Q b. So two systems of the size of a chain solve exactly for the part
+of v that is a function of x plus a function of y; `da` and `db` are their corrections. The rest is averaged over blocks
+of pairs (products of clusters of states), and `W` is the correction from the coupling between blocks. Where states tend
+to stay where they are, the rest is also divided by D = 1 - γ·diag(Π) (Jacobi).
 
-Every cluster of source states is summed by itself, in the order of its states, so nothing depends on the threads.
+Every cluster of source states is summed separately, in the order of its states, so results do not depend on the
+threads. Every kernel is one pass; the iteration that uses M⁻¹ is in kernels/krylov.py.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from bisimetric.kernels.layout import Index
 
 @kernel
 def match(order, indptr, indices, weight, label):
-    """Join each state, in that order, with the free neighbour of the largest weight; returns how many pairs and rests.
+    """Join each state, in the given order, with its free neighbour of largest weight; returns the number of groups.
 
-    The matrix is symmetric in its pattern. Writes label[state].
+    A group has two states, or one without a free neighbour. The pattern of the matrix is symmetric. Writes the number
+    of a state's group to label[state].
     """
     label[:] = -1
     count = 0
@@ -43,9 +45,9 @@ def match(order, indptr, indices, weight, label):
 
 @kernel
 def block_flows(first, last, modes, m, discount, P, Q, trees, flows, quickness):
-    """flows[B, B'] = mass that the trees' couplings send from block B to B', for source clusters first..last.
+    """Add to flows[B, B'] the mass that the trees' couplings send from block B to B', for source clusters first..last.
 
-    Writes quickness[pair] = 1/(1 - γ·what stays at the pair itself), unless that is empty.
+    Unless `quickness` is empty, writes quickness[pair] = 1/(1 - γΠ(pair, pair)).
     """
     cluster_x, cluster_y, q_at = modes.cluster_x, modes.cluster_y, Q.indptr
     offset, used, target, weight = trees.offset, trees.used, trees.target, trees.weight
@@ -88,7 +90,11 @@ def sums(first, last, vector, modes, m, by_row, by_cluster):
 
 @kernel
 def means(modes, by_row, by_cluster, mean_x, mean_y, block):
-    """The means of a vector from its sums: over all, returned; by x and by y, less that; of blocks, less all three."""
+    """Compute means from sums; returns the mean over all pairs.
+
+    mean_x and mean_y are the means by x and by y minus the mean over all; `block` holds the means of blocks minus the
+    three others.
+    """
     n, m = len(mean_x), len(mean_y)
     mean = 0.0
     for x in range(n):
@@ -137,7 +143,7 @@ def combine(modes, coarse, block, added_y, added):
 
 @kernel
 def correct(first, last, vector, out, modes, m, mean, mean_x, mean_y, added_x, added, quickness):
-    """out = M⁻¹ vector on source rows first..last; `quickness` is 1/D, or empty where that is left out."""
+    """Compute out = M⁻¹ vector on source rows first..last; `quickness` is 1/D, or empty to leave out Jacobi."""
     jacobi = quickness.size > 0
     for x in range(first, last):
         here, there = vector[x * m : (x + 1) * m], out[x * m : (x + 1) * m]

@@ -1,19 +1,25 @@
 """Partition refinement: the coarsest partition whose classes move alike, by splitting with splitters.
 
-Call a partition *stable* if, for all classes C and D, the states of C move into D with the same probability. A block S
-splits another block by the numbers p(s, S) = Σ_{t ∈ S} P(s, t), which are summed over the arcs into S only. When a
-block falls into parts, all but the largest of them become splitters (all, if the block still was one): what is known of
-the block and of the other parts settles the largest. A state is therefore summed over again only when its block has at
-most half the size it had before, and of the sums of one block all but the most frequent value are sorted, so all
-splitters together take O(arcs · log n) (Paige & Tarjan 1987; Valmari & Franceschinis 2010).
+Call a partition *stable* if, for all classes C and D, the states of C move into D with the same probability. A block S,
+the *splitter*, splits another block by the numbers
 
-Equal means here: sorted, with no gap above `tol` between neighbours. Sums that are equal in this sense need not stay so
-when their differences are taken. Probabilities are multiples of 2⁻⁵², so sums are exact; but once different numbers
-have passed for equal (counts[UNEQUAL]), the caller starts further rounds with all blocks as splitters until a round
-splits nothing. Every split adds a block and there are at most n, so the rounds end; the second is usually the last.
+    p(s, S) = Σ_{t ∈ S} P(s, t),
 
-A state may own several rows, one per action; `per_state` says how many, and states of a class agree in each of them.
-Everything lies in arrays, so a call can stop after any splitter and be taken up again.
+summed over the arcs into S only. When a block splits into parts, all but the largest become splitters (all of them, if
+the block itself was waiting as a splitter): the sums for the largest part follow from those for the block and for the
+other parts. So the arcs into a state are summed again only when its block has at most half its former size. Of the sums
+of one block, all but the most frequent value are sorted. Together all splitters take O(arcs · log n).
+
+Sums are *equal* when, sorted, they have no gap above `tol` between neighbours. Differences of sums that are equal in
+this sense need not be equal. Probabilities are multiples of 2⁻⁵², so sums are exact; but once the kernel has treated
+different numbers as equal (counts[UNEQUAL]), the caller starts further rounds with all blocks as splitters until a
+round splits nothing. Every split adds a block and there are at most n, so the rounds end; usually the second is the
+last.
+
+A state may have several rows, one per action; `per_state` says how many, and states of a class agree in each of them.
+All data is in arrays, so a call can stop after any splitter and the next call can resume.
+
+References: Paige & Tarjan 1987; Valmari & Franceschinis 2010.
 """
 
 from __future__ import annotations
@@ -28,7 +34,7 @@ BLOCKS, WAITING, UNEQUAL = range(3)
 
 @kernel
 def transpose(indptr, indices, data, per_state, before):
-    """Fill `before` with the rows by columns; row number s · per_state + a belongs to state s."""
+    """Fill `before` with the transposed rows; row number s · per_state + a belongs to state s."""
     start = before.indptr
     start[:] = 0
     rows = len(indptr) - 1
@@ -50,7 +56,7 @@ def transpose(indptr, indices, data, per_state, before):
 
 @kernel
 def refine(blocks, before, per_state, tol, most_blocks, budget):
-    """Work off waiting splitters: all, or until `budget` arcs were seen or there are more than `most_blocks`."""
+    """Use up waiting splitters; stop early after about `budget` arcs, or with more than `most_blocks` blocks."""
     counts, total = blocks.counts, blocks.total
     while counts[WAITING] > 0 and budget > 0 and counts[BLOCKS] <= most_blocks:
         counts[WAITING] -= 1
@@ -83,7 +89,7 @@ def refine(blocks, before, per_state, tol, most_blocks, budget):
 
 @part
 def _mark(blocks, reached):
-    """Move the reached states to the front of their blocks; how many blocks have such states."""
+    """Move the reached states to the front of their blocks; returns the number of blocks that have such states."""
     hit = 0
     for k in range(reached):
         state = blocks.reached[k]
@@ -155,7 +161,7 @@ def _split(blocks, block, tol):
 
 @part
 def _wait(blocks, block):
-    """Another splitter."""
+    """Put a block on the stack of waiting splitters."""
     blocks.is_waiting[block] = True
     blocks.waiting[blocks.counts[WAITING]] = block
     blocks.counts[WAITING] += 1
@@ -163,7 +169,7 @@ def _wait(blocks, block):
 
 @part
 def _sort(blocks, first, end):
-    """Sort states[first : end] by their sums, largest first; those with the most frequent sum are not compared."""
+    """Sort states[first : end] by their sums, largest first, without comparing those with the most frequent sum."""
     states, total, order, key = blocks.states, blocks.total, blocks.order, blocks.key
     frequent, lead = total[states[first]], 0  # if a value has a majority, it is this one (Boyer & Moore 1991)
     for k in range(first, end):

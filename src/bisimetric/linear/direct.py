@@ -1,9 +1,12 @@
 """A direct solver for (I - γΠ) x = b, Π a sparse matrix of probabilities: structure first, then factorisations.
 
-Strongly connected components are solved in order, first those that lead to no other. Small ones, above all single
+Strongly connected components are solved in order, those that lead to no other first. Small ones, most of them single
 states, are eliminated one after the other; larger ones on one level are factorised together (sparse LU, which needs no
-pivoting for these matrices). A cycle has factors as sparse as itself. Where a component is so large, and of such
-bandwidth, that its factors might not fit, GMRES solves it.
+pivoting for these matrices). The factors of a cycle are as sparse as the cycle. Where the size and bandwidth of a
+component are so large that its factors might not fit into memory, GMRES solves it. Refinement of a solution stops when
+its residual reaches the target or no longer falls.
+
+Reference: Tarjan 1972 (components).
 """
 
 from __future__ import annotations
@@ -21,21 +24,21 @@ from bisimetric._support.threads import call_in_thread
 from bisimetric.linear import krylov
 from bisimetric.models.rows import Floats
 
-FITS_ALWAYS = 2_500  # states of a component whose factors fit even if they are dense
-SMALL = 16  # states of a component that is eliminated each time anew
-HUB = 50  # neighbours from which a state is set apart when bandwidths are measured
-WIDEST = 1_000  # mean bandwidth of a larger component in a good ordering: the size of dense parts in its factors
-FILL_PER_STATE = 300  # entries of the factors of a large component of that kind, at most
-LONG = 20_000  # states from which a factorisation may take a second
-DENSE_FROM = 0.05  # share of nonzeros from which factors are dense
-DENSE_UP_TO = 5_000  # states
+FITS_ALWAYS = 2_500  # up to this many states the factors of a component fit even if they are dense
+SMALL = 16  # up to this many states a component is eliminated for every right-hand side, without stored factors
+HUB = 50  # a state with more neighbours than this is left out when bandwidths are measured
+WIDEST = 1_000  # factorise a larger component up to this mean bandwidth: the size of dense parts in its factors
+FILL_PER_STATE = 300  # factors of such a component have at most this many entries per state
+LONG = 20_000  # beyond this many states a factorisation may take a second
+DENSE_FROM = 0.05  # share of nonzeros from which dense factors are used
+DENSE_UP_TO = 5_000  # states up to which dense factors are used
 REFINEMENTS = 4
 
 Solve = Callable[[Floats, float], Floats]  # right-hand side and target residual to solution
 
 
 class _Stage(NamedTuple):
-    """States that are solved together, and the rows that lead on from them."""
+    """States that are solved together, and their rows."""
 
     states: npt.NDArray[np.int64]
     rows: sparse.csr_array  # [states, size], or all rows where components are substituted
@@ -54,14 +57,14 @@ class Factors:
         count = kernels.components.components(matrix.indptr, matrix.indices, component, level)
         members = np.bincount(component, minlength=count)[component]  # of the component of every state
         levels = level[component]
-        several = np.unique(levels[members > SMALL])  # levels at which something has to be factorised
+        several = np.unique(levels[members > SMALL])  # levels with components to factorise
         order = np.argsort(component, kind="stable")
         is_small = members[order] <= SMALL
         small, large = order[is_small], order[~is_small]
-        runs = _grouped(small, np.searchsorted(several, levels[small], "left"), len(several) + 1)
-        groups = _grouped(large, np.searchsorted(several, levels[large], "left"), len(several))
+        runs = _group(small, np.searchsorted(several, levels[small], "left"), len(several) + 1)
+        groups = _group(large, np.searchsorted(several, levels[large], "left"), len(several))
         self._stages: list[_Stage] = []
-        self.exact = True  # nothing is left to an iteration
+        self.exact = True  # no component needs GMRES
         for k, run in enumerate(runs):
             if run.size:
                 begin = np.flatnonzero(np.diff(component[run], prepend=-1, append=-1))
@@ -80,7 +83,7 @@ class Factors:
         self._stages.append(_Stage(states, rows, np.array([0, len(states)]), solve))
 
     def once(self, b: Floats, target: float) -> Floats:
-        """x with (I - γΠ) x = b, as good as one pass makes it."""
+        """x with (I - γΠ) x = b by one pass over the components, without refinement."""
         x = np.zeros(b.size)
         for states, rows, begin, solve in self._stages:
             if solve is None:
@@ -90,7 +93,7 @@ class Factors:
         return x
 
     def solve(self, b: Floats, target: float) -> tuple[Floats, float]:
-        """x with its true residual, refined until that is within `target` or does not get smaller."""
+        """x and its true residual, refined until that is within `target` or no longer falls."""
         x = self.once(b, target)
         left = self.residual(b, x)
         largest = float(np.abs(left).max())
@@ -111,19 +114,19 @@ class Factors:
         return left
 
 
-def _grouped(states: npt.NDArray[np.int64], group: npt.NDArray[np.int64], count: int) -> list[npt.NDArray[np.int64]]:
+def _group(states: npt.NDArray[np.int64], group: npt.NDArray[np.int64], count: int) -> list[npt.NDArray[np.int64]]:
     """The states of every group, each in the order given."""
     order = np.argsort(group, kind="stable")
     return np.split(states[order], np.searchsorted(group[order], np.arange(1, count)))
 
 
 def bytes_needed(entries: int, size: int) -> int:
-    """Memory for a matrix and its factors, at least."""
+    """The least memory for a matrix and its factors, in bytes."""
     return 80 * entries + 200 * size
 
 
 def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
-    """A factorisation, or None where it may not fit; `largest` is the size of the largest component."""
+    """Factorise, or return None if the factors may not fit; `largest` is the size of the largest component."""
     size = system.shape[0]
     from scipy.linalg import lapack
     from scipy.sparse import linalg
@@ -136,24 +139,24 @@ def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
     if not memory.fits(16 * size * min(largest, FILL_PER_STATE)):
         return None
     try:
-        # Diagonal pivots: the diagonal outweighs its row (or column), so growth is bounded. The ordering is found fast.
-        # In a thread of its own where it may take long, so that Ctrl-C is heard.
-        call = call_in_thread if size > LONG else _directly
+        # Diagonal pivots: the matrix is diagonally dominant, so growth is bounded. This ordering is found fast.
+        # A factorisation that may take long runs in a separate thread, so that Ctrl-C works.
+        call = call_in_thread if size > LONG else _call_here
         factors = call(lambda: linalg.splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0))
     except (RuntimeError, MemoryError):  # singular in floating point, or too large after all
         return None
     return lambda b, _: factors.solve(b)
 
 
-def _directly(call: Callable[[], Any]) -> Any:
+def _call_here(call: Callable[[], Any]) -> Any:
     return call()
 
 
 def bandwidth(system: Any) -> float:
     """The mean distance from the diagonal to the first entry of a row, in an ordering that keeps it small.
 
-    States that very many others lead to, such as the one where everything starts again, are left out and counted: each
-    adds one dense row or column to the factors.
+    States with very many neighbours, such as one where all others restart, are left out and counted: each adds one
+    dense row or column to the factors.
     """
     from scipy.sparse import csgraph
 

@@ -1,9 +1,10 @@
 """Krylov methods for (I - γΠ) x = b: BiCGSTAB with restarts and, for large vectors, several threads; GMRES.
 
-The matrix is a contraction away from the identity, so a few products usually suffice. On a breakdown the
-method restarts from where it is, a few times; the caller gets the last iterate with its true residual (infinite if
-it left the range of numbers), and decides; `linear.ladder` goes on to other methods. The method itself is in
-`kernels/krylov.py`.
+γΠ is a contraction, so a few products with the matrix usually suffice. After a breakdown BiCGSTAB restarts from its
+last iterate, a few times. It returns the last iterate with its true residual (infinite if it left the range of
+numbers), and the caller decides; `linear.ladder` then tries other methods. The algorithm is in `kernels/krylov.py`.
+
+Reference: van der Vorst 1992.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from bisimetric import kernels
 from bisimetric._support.blocks import for_even_split
 from bisimetric.models.rows import Floats
 
-GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 1500, 60, 2 * 10**7  # in all; between restarts; stored vectors' entries
-MAX_PRODUCTS = 800  # matrix products in one solve; beyond, a new sweep is worth more
-ONE_CALL = 2**19  # multiplications in a product up to which a solve is one call: Ctrl-C waits half a second at most
+# Matrix products of GMRES in all and between restarts, and the most entries of the vectors that it stores.
+GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 1500, 60, 2 * 10**7
+MAX_PRODUCTS = 800  # matrix products in one solve; beyond this a new sweep gains more
+ONE_CALL = 2**19  # up to this many multiplications in a product a solve is one call: at most half a second
 
 
 class Operator(Protocol):
@@ -45,7 +47,7 @@ def of_matrix(matrix: Any, discount: float) -> Operator:
     """The operator of a coupling, or of its transpose, that is stored in any sparse form."""
 
     def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
-        with np.errstate(over="ignore", invalid="ignore"):  # the method sees it when numbers leave their range
+        with np.errstate(over="ignore", invalid="ignore"):  # BiCGSTAB itself detects numbers out of range
             np.subtract(vector, discount * (matrix @ vector), out=out)
             return float(np.einsum("i,i->", other, out)), float(np.einsum("i,i->", out, out))
 
@@ -88,7 +90,7 @@ def bicgstab(
 def gmres(
     product: Callable[[Floats], Floats], b: Floats, start: Floats, target: float, diagonal: Floats | None = None
 ) -> Floats:
-    """Restarted GMRES with many products, preconditioned by `diagonal` if there is one; the caller looks at x."""
+    """Restarted GMRES, preconditioned by `diagonal` if it is given; the caller must check the residual of x."""
     from scipy.sparse import linalg
 
     restart = min(GMRES_RESTART, max(10, GMRES_NUMBERS // b.size))

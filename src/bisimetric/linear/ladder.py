@@ -1,12 +1,12 @@
-"""Linear systems (I - γΠ) x = b that are always solved: a ladder of methods.
+"""A ladder of methods for linear systems (I - γΠ) x = b: if one fails, the next one tries.
 
     1. BiCGSTAB, preconditioned where that pays      a few products, for nearly all models
     2. structure and sparse factorisations           periodic, deterministic, long-memory models (`linear.direct`)
-    3. GMRES with many products                      where Π is too large to be stored, or its factors are
+    3. GMRES with many products                      where Π or its factors are too large to be stored
 
-The matrix is regular for every γ < 1, so the second rung fails only by its size. A result counts by its *true*
-residual, which every rung computes anew from x: it is within the target, or as small as rounding leaves it, or the
-caller sees that it is not.
+The matrix is regular for every γ < 1, so the second method fails only if the problem is too large. Every method returns
+the *true* residual, computed from x. The ladder stops as soon as that is within the target or at the level of rounding;
+otherwise the caller gets the best result and its residual.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from bisimetric.linear.krylov import Operator, Solved
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
 ROUNDING = 32 * UNIT_ROUNDOFF  # residual, relative to the solution, that may be rounding
-MANY_PRODUCTS = 200  # without factors: the next system gets some
-FEW_PRODUCTS = 30  # with the factors of an earlier system
+MANY_PRODUCTS = 200  # if BiCGSTAB without factors needs more, the next system is factorised
+FEW_PRODUCTS = 30  # if BiCGSTAB with the factors of an earlier system needs more, they are computed again
 
 Matrix = Callable[[], sparse.csr_array | None]  # Π, or None where it takes too much memory
 
 
 class Ladder:
-    """Solves the systems of one run, and remembers what helped.
+    """Solves the systems of one run, and remembers the factors that helped.
 
     Once BiCGSTAB has failed, the factors of an earlier system precondition it: the next policies differ little. They
-    are made anew when that takes too many products.
+    are computed again when BiCGSTAB needs too many products.
     """
 
     def __init__(self) -> None:
@@ -44,13 +44,13 @@ class Ladder:
     def solve(
         self, first: Callable[[], Solved], matrix: Matrix, apply: Operator, b: Floats, discount: float, target: float
     ) -> Solved:
-        """(I - γΠ) x = b by the `first` method if it succeeds, else by the others; the best result if none does."""
+        """Solve (I - γΠ) x = b by the `first` method, else by the others; returns the best result if all fail."""
         return self.climb(None if self.factors else first(), matrix, apply, b, discount, target)
 
     def climb(
         self, best: Solved | None, matrix: Matrix, apply: Operator, b: Floats, discount: float, target: float
     ) -> Solved:
-        """The same from the result of the first method, or from None where there are factors already."""
+        """Go on from the result of the first method; None if it was not tried because there are factors already."""
         if best is None:
             assert self.factors is not None
             best = _preconditioned(self.factors, apply, b, target)
@@ -68,7 +68,7 @@ class Ladder:
 
     def _factorise(self, matrix: Matrix, discount: float) -> direct.Factors | None:
         """Factors of this system, kept for the next ones if they are exact."""
-        self.factors = None  # room for the new ones
+        self.factors = None  # frees their memory
         stored = matrix()
         factors = None if stored is None else direct.Factors(stored, discount)
         self._can_factorise = factors is not None and factors.exact
@@ -78,7 +78,7 @@ class Ladder:
     def solve_stored(
         self, matrix: Any, b: Floats, guess: Floats, discount: float, target: float, *, rows: int = 1
     ) -> Solved:
-        """The same for a matrix in any sparse form; `rows` parts of the vectors may be worked on at once."""
+        """Solve the system of a matrix in any sparse form; threads may share `rows` parts of the vectors."""
         apply = krylov.of_matrix(matrix, discount)
 
         def first() -> Solved:
@@ -88,13 +88,13 @@ class Ladder:
 
 
 def _largest(x: Floats) -> float:
-    """max |x|, or 0 where that is no number."""
+    """max |x|, or 0 if that is not finite."""
     largest = float(np.abs(x).max())
     return largest if largest < np.inf else 0.0
 
 
 def storable(entries: int, size: int) -> bool:
-    """Whether Π with so many entries, and its factors, are worth storing."""
+    """Whether Π with this many entries, and its factors, are worth storing."""
     return memory.fits(direct.bytes_needed(entries, size))
 
 
@@ -109,7 +109,7 @@ def _preconditioned(factors: direct.Factors, apply: Operator, b: Floats, target:
 
 
 def _by_gmres(apply: Operator, b: Floats, best: Solved, target: float) -> Solved:
-    """GMRES from the best that is known."""
+    """GMRES from the best x so far."""
     out = np.empty(b.size)
     products = best.products
 

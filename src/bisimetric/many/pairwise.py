@@ -1,8 +1,8 @@
 """Distances between many chains: one certified number for every pair of them, between their starts.
 
 Where the cost is symmetric, c_ij(x, y) = c_ji(y, x), so is the distance, and only one of (i, j) and (j, i) is solved;
-where c_ii(x, x) = 0, equal chains are at distance zero. Pairs are independent: heavy ones come first, so that workers
-finish together, and a folder can keep every finished one, so that an interrupted run goes on from there.
+where c_ii(x, x) = 0, equal chains are at distance zero. Pairs are independent. Those with the most work come first, so
+that workers finish together, and a folder can keep every finished pair, so that an interrupted run can continue.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bisimetric._support.frozen import frozen
 from bisimetric._support.options import flag, function_or_none
 from bisimetric.cost import Cost, label_mismatch
 from bisimetric.errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
-from bisimetric.many.question import Outcome, Pair, Question, naming
+from bisimetric.many.question import Outcome, Pair, Question, name_pair_in_errors
 from bisimetric.many.runs import checked_n_jobs, outcomes, worker_count
 from bisimetric.many.store import Numbers, PairStore
 from bisimetric.many.table import Distances, Entry, Plan
@@ -33,8 +33,8 @@ from bisimetric.solvers import by_name
 from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.solve import checked_tol
 
-BYTES_PER_ENTRY = 32  # of a table: three doubles and a status
-BYTES_PER_PAIR = 1000  # to solve: its places, its key, its record, its numbers on the way
+BYTES_PER_ENTRY = 32  # an entry of a table: three doubles and a status
+BYTES_PER_PAIR = 1000  # a pair to solve: its places, its key, its record, and its numbers
 BYTES_PER_WORKER = 150 * 2**20  # a process with the kernels loaded
 
 
@@ -172,13 +172,13 @@ class _Run:
         self._digest = b"" if store is None else question.digest()
         self._on_pair = on_pair
         self._waiting: Sequence[Entry] = ()
-        self._keys: list[bytes] = []  # of the entries in the store
-        self._numbers: dict[int, Numbers] = {}  # by the entry's place in the list
+        self._keys: list[bytes] = []  # keys of the entries in the store
+        self._numbers: dict[int, Numbers] = {}  # answers by the entry's place in the list
 
     def table(
         self, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool, n_jobs: int
     ) -> Distances:
-        """Everything from the first cost to the last distance."""
+        """Compute the table, from the first cost to the last distance."""
         try:
             plan = Plan(self._question, sources, targets, symmetric=symmetric)
             self._waiting = plan.entries
@@ -186,7 +186,7 @@ class _Run:
             self._compute([k for k in range(len(self._waiting)) if k not in self._numbers], n_jobs)
             return Distances(*map(frozen, plan.tables([self._numbers[k] for k in range(len(self._waiting))])))
         except KeyboardInterrupt:
-            raise self._interrupted() from None
+            raise self._interrupt_error() from None
         finally:
             if self._store is not None:
                 self._store.close()
@@ -217,7 +217,7 @@ class _Run:
             pair = self._waiting[k].pair
             self._on_pair(PairDone(len(self._numbers), len(self._waiting), pair.i, pair.j, outcome.seconds))
 
-    def _interrupted(self) -> PairwiseInterrupted:
+    def _interrupt_error(self) -> PairwiseInterrupted:
         done, total = len(self._numbers), len(self._waiting)
         if not total:
             return PairwiseInterrupted("interrupted while costs were computed, before the first pair", done, total)
@@ -226,11 +226,11 @@ class _Run:
 
 
 def _check_memory(question: Question, heaviest: Pair, workers: int) -> None:
-    """Each worker looks at what is free before it solves, but cannot know what the others are about to take."""
+    """Raise if all workers together need too much memory: a worker's own check does not see the needs of the others."""
     needed = workers * BYTES_PER_WORKER
     if question.solver.open_pairs:
-        with naming(heaviest.i, heaviest.j):
-            needed += workers * tree_bytes(Bellman.of(heaviest.posed(question)))
+        with name_pair_in_errors(heaviest.i, heaviest.j):
+            needed += workers * tree_bytes(Bellman.of(heaviest.pose(question)))
     memory.require(needed, f"solving {workers} pairs of chains at once", "use fewer n_jobs")
 
 
@@ -261,7 +261,7 @@ def _check_sizes(
     question: Question, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool
 ) -> None:
     """Raise unless an array of costs fits every pair."""
-    question.pair_problem(sources[0], targets[0])  # which checks the array
+    question.pair_problem(sources[0], targets[0])  # checks the array
     shape = sources[0].n_states, targets[0].n_states
     for chains, name, size in ((sources, "chains", shape[0]), (targets, "chains" if symmetric else "others", shape[1])):
         for k, chain in enumerate(chains):

@@ -1,9 +1,9 @@
-"""What is asked of every pair of chains, the key by which its answer is found again, and the outcome of a pair.
+"""The question about every pair of chains, the key by which a store finds its answer again, and the outcome of a pair.
 
 The numbers depend on the rows, their errors and the starts of both chains, on the array of costs and its error, the
 discount, the solver with its options and the tolerance, and on nothing else; names, for example, do not matter. The key
-is a digest of all that, bit for bit, and of the sources that compute and the versions of numpy, scipy and numba: when
-any of them changes, old answers are not used. Only the kind of processor is left out, which may change last bits.
+is a digest of all that, bit for bit, and of the package's computing sources and the versions of numpy, scipy and numba:
+when any of them changes, old answers are not used. Only the kind of processor, which may change last bits, is left out.
 
 (P, Q, c) and its mirror image (Q, P, cᵀ) have one distance, but a solver may round them differently. So the chain with
 the smaller digest of content always comes first, and numbers do not depend on the order in which chains are given.
@@ -36,8 +36,8 @@ from bisimetric.problems.discounted import Problem
 from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.solve import solve
 
-KEY_FORMAT = 3  # of what is hashed, and of what the numbers mean
-NOT_COMPUTING = ("cli", "environments", "experiments", "views")  # folders that no number of a given pair depends on
+KEY_FORMAT = 3  # version of the hashed content and of the meaning of the numbers
+NOT_COMPUTING = ("cli", "environments", "experiments", "views")  # folders that do not change the numbers of a pair
 LIBRARIES = ("numpy", "scipy", "numba")
 
 
@@ -46,7 +46,7 @@ class PairProblem(NamedTuple):
 
     problem: Problem
     key: bytes  # 32 bytes that no other pair has under the same question
-    is_zero: bool  # equal chains at no cost between equal states: coupled to stay together, they cost nothing
+    is_zero: bool  # equal chains with zero cost between equal states: the coupling that keeps them equal is free
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ class Question:
         return self.cost is None or self.cost is reward_gap or self.cost is label_mismatch
 
     def answer(self, problem: Problem) -> Numbers:
-        """The distance between the starts; exact solvers solve only the pairs of states that the starts lead to."""
+        """The distance between the starts; exact solvers solve only the pairs of states that the starts reach."""
         part = reachable_part(problem) if self.solver.open_pairs else problem
         try:
             solution = solve(part, self.solver, tol=self.tol)
@@ -93,13 +93,13 @@ class Question:
 
     def digest(self) -> bytes:
         """32 bytes that no other question has, and no other version of the code."""
-        setting = (self.discount.hex(), self.normalised, _written(self.solver), _written(self.tol))
+        setting = (self.discount.hex(), self.normalised, _option_text(self.solver), _option_text(self.tol))
         return hashlib.sha256(repr((KEY_FORMAT, computed_by(), setting)).encode()).digest()
 
 
 @cache
 def computed_by() -> str:
-    """The code that numbers come from: this version and its sources, and the libraries below it."""
+    """The code that computes the numbers: this version and its sources, and the libraries that it uses."""
     sources = hashlib.sha256()
     root = Path(bisimetric.__file__).parent
     for path in sorted(root.rglob("*.py")):
@@ -119,7 +119,7 @@ def _content(chain: MarkovChain) -> bytes:
     return digest(rows.indptr, rows.indices, rows.data, chain.row_error, chain.merged, chain.start)
 
 
-def _written(option: object) -> str:
+def _option_text(option: object) -> str:
     """An option as text that differs whenever the option does."""
     if option is None or type(option) in (bool, int, float, str):
         return repr(option)
@@ -127,7 +127,7 @@ def _written(option: object) -> str:
         return repr(option.item())
     if is_dataclass(option) and not isinstance(option, type):
         kind = type(option)
-        inside = (f"{field.name}={_written(getattr(option, field.name))}" for field in fields(option))
+        inside = (f"{field.name}={_option_text(getattr(option, field.name))}" for field in fields(option))
         return f"{kind.__module__}.{kind.__qualname__}({', '.join(inside)})"
     raise InvalidOption(
         f"an option of the solver is a {type(option).__name__}, expected numbers and texts, by which finished "
@@ -144,7 +144,7 @@ class Pair(NamedTuple):
     target: MarkovChain
     problem: Problem | None = None
 
-    def posed(self, question: Question) -> Problem:
+    def pose(self, question: Question) -> Problem:
         """The problem to solve, with the chains in the order in which it is solved."""
         return question.pair_problem(self.source, self.target).problem if self.problem is None else self.problem
 
@@ -159,7 +159,7 @@ class Outcome(NamedTuple):
 
 
 @contextmanager
-def naming(i: int, j: int) -> Iterator[None]:
+def name_pair_in_errors(i: int, j: int) -> Iterator[None]:
     """Turn every error inside into one that names this pair."""
     try:
         yield
@@ -173,8 +173,8 @@ def solve_pair(question: Question, number: int, pair: Pair) -> Outcome:
     """Solve one pair."""
     began = time.perf_counter()
     try:
-        with naming(pair.i, pair.j):
-            numbers = question.answer(pair.posed(question))
+        with name_pair_in_errors(pair.i, pair.j):
+            numbers = question.answer(pair.pose(question))
     except (PairFailed, ToleranceNotReached) as error:
         return Outcome(number, time.perf_counter() - began, None, error)
     return Outcome(number, time.perf_counter() - began, numbers)

@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from bisimetric._support.cores import core_count
 from bisimetric._support.threads import POLL_SECONDS
 from bisimetric.errors import InvalidOption, PairFailed
-from bisimetric.many.question import Outcome, Pair, Question, naming, solve_pair
+from bisimetric.many.question import Outcome, Pair, Question, name_pair_in_errors, solve_pair
 from bisimetric.many.worker import Worker, portable, without_ctrl_c
 
 SHORT_SECONDS = 0.05  # pairs below this are short: waiting for the next one takes a notable part of their time
@@ -23,7 +23,7 @@ AHEAD = 4  # short pairs that a worker holds at a time
 
 
 def outcomes(question: Question, pairs: Sequence[Pair], workers: int) -> Generator[Outcome, None, None]:
-    """The outcomes of all pairs as they come; in order if this process does all. The first error is raised."""
+    """Yield the outcomes of all pairs as they arrive, in order if this process solves all; raises the first error."""
     solving = _by_workers(question, pairs, workers) if workers > 1 else _by_this_process(question, pairs)
     with closing(solving) as arriving:
         for outcome in arriving:
@@ -63,8 +63,8 @@ def _by_workers(question: Question, pairs: Sequence[Pair], workers: int) -> Gene
             if pair is None:
                 return
             if not question.cost_is_known:
-                with naming(pair.i, pair.j):
-                    pair = pair._replace(problem=pair.posed(question))
+                with name_pair_in_errors(pair.i, pair.j):
+                    pair = pair._replace(problem=pair.pose(question))
             worker.send(number, pair)
 
     try:
@@ -75,7 +75,7 @@ def _by_workers(question: Question, pairs: Sequence[Pair], workers: int) -> Gene
             worker, outcome = _next(arrived)
             if outcome is None:
                 if worker.sent:
-                    raise worker.lost()
+                    raise worker.loss_error()
                 continue
             worker.sent.pop(0)
             give(worker, AHEAD if outcome.seconds < SHORT_SECONDS else 1)

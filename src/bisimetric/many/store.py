@@ -1,7 +1,7 @@
-"""A folder of finished pairs, from which a run that was ended at any instant goes on.
+"""A folder of finished pairs, from which a run can continue after it was ended at any instant.
 
-Every run appends to a journal of its own, `<random>.pairs`, so that runs at the same time do not disturb one another,
-and reads all journals that it finds. A journal is a row of records of 64 bytes:
+Every run appends to its own journal, `<random>.pairs`, so that simultaneous runs do not disturb one another, and reads
+all journals that it finds. A journal is a sequence of records of 64 bytes:
 
     key        32    a digest of everything that the numbers depend on (`question`)
     numbers    24    distance, lower and upper bound, as little-endian float64
@@ -9,12 +9,12 @@ and reads all journals that it finds. A journal is a row of records of 64 bytes:
     checksum    7    of those 57 bytes
 
 A record is written by one call, so a killed run leaves at most one torn record, at the end. Torn and damaged records
-are skipped, and their pairs are computed again. So is everything called `<name>.pairs` that is no journal: folders,
-pipes, broken links, files that cannot be read or are too large.
+are skipped, and their pairs are computed again. Anything called `<name>.pairs` that is not a journal is skipped too:
+folders, pipes, broken links, files that cannot be read or are too large.
 
 Records are forced to the disk about once a second and at the end of a run, so a power failure loses at most the records
-of one second. At the same moments a run checks that its journal is still in its place. If somebody has removed or moved
-the folder or the journal, the run makes them again, with all records that it has found or written.
+of one second. At the same moments a run checks that its journal is still in its place. If the folder or the journal has
+been removed or moved, the run makes them again, with all records that it has found or written.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ KEY_BYTES = 32
 CHECKSUM_BYTES = 7
 CONTENT_BYTES = KEY_BYTES + NUMBERS.size
 RECORD_BYTES = CONTENT_BYTES + CHECKSUM_BYTES
-RECORDS_AT_ONCE = 4096  # read in one call
-SYNC_SECONDS = 1.0  # between two times that records are forced to the disk
+RECORDS_AT_ONCE = 4096  # records read in one call
+SYNC_SECONDS = 1.0  # time between two writes of all records to the disk
 
 
 class Numbers(NamedTuple):
@@ -59,8 +59,8 @@ class PairStore:
 
     def __init__(self, folder: object) -> None:
         self._folder = usable_path(folder, "store")
-        self._journal: _Journal | None = None  # once there is something to write
-        self._records: dict[bytes, bytes] = {}  # that were found or written, by their key
+        self._journal: _Journal | None = None  # opened with the first record to write
+        self._records: dict[bytes, bytes] = {}  # records found or written, by their key
         self._synced = 0.0
         try:
             self._folder = self._folder.absolute()  # the working directory may change during a run
@@ -69,7 +69,7 @@ class PairStore:
         except (FileExistsError, NotADirectoryError):
             raise FileFormatError(described(self._folder, "is not a folder, expected one for finished pairs")) from None
         except OSError as error:
-            raise self._refused("cannot be a store", error) from None
+            raise self._refusal("cannot be a store", error) from None
         if inside and not any(path.suffix == SUFFIX for path in inside):
             raise FileFormatError(
                 described(
@@ -85,21 +85,21 @@ class PairStore:
         try:
             journals = sorted(path for path in self._folder.iterdir() if path.suffix == SUFFIX)
         except OSError as error:
-            raise self._refused("cannot be read", error) from None
+            raise self._refusal("cannot be read", error) from None
         for path in journals:
-            with suppress(OSError):  # it cannot be read, or not to its end
+            with suppress(OSError):  # a journal that cannot be read to its end
                 for record in _records(path):
                     key = record[:KEY_BYTES]
                     if key in wanted and key not in found:
-                        numbers = _unpacked(record)
+                        numbers = _unpack(record)
                         if numbers is not None:
                             found[key], self._records[key] = numbers, record
         return found
 
     def check_writable(self) -> None:
-        """Raise if nothing could be kept, before something is computed."""
+        """Raise if the folder is not writable, before the work begins."""
         if not os.access(self._folder, os.W_OK | os.X_OK):
-            raise self._refused("cannot be written", OSError("no permission"))
+            raise self._refusal("cannot be written", OSError("no permission"))
 
     def keep(self, key: bytes, numbers: Numbers) -> None:
         """Write one record."""
@@ -112,7 +112,7 @@ class PairStore:
             if time.monotonic() - self._synced >= SYNC_SECONDS:
                 self._sync()
         except OSError as error:
-            raise self._refused("cannot be written", error) from None
+            raise self._refusal("cannot be written", error) from None
 
     def close(self) -> None:
         """Force all records to the disk; also after an error or Ctrl-C."""
@@ -121,7 +121,7 @@ class PairStore:
         try:
             self._sync()
         except OSError as error:
-            raise self._refused("cannot be written", error) from None
+            raise self._refusal("cannot be written", error) from None
         finally:
             self._journal.close()
             self._journal = None
@@ -129,21 +129,21 @@ class PairStore:
     def _sync(self) -> None:
         assert self._journal is not None
         if not self._journal.is_in_place():
-            lost, self._journal = self._journal, self._made_again()
+            lost, self._journal = self._journal, self._remake_journal()
             lost.close()
         self._journal.sync()
         self._synced = time.monotonic()
 
-    def _made_again(self) -> _Journal:
+    def _remake_journal(self) -> _Journal:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             journal = _Journal(self._folder)
         except OSError as error:
-            raise self._refused("was removed during the run, and cannot be made again", error) from None
+            raise self._refusal("was removed during the run, and cannot be made again", error) from None
         journal.write(b"".join(self._records.values()))
         return journal
 
-    def _refused(self, what: str, error: OSError) -> FileFormatError:
+    def _refusal(self, what: str, error: OSError) -> FileFormatError:
         return FileFormatError(described(self._folder, f"{what}: {error.strerror or error}; choose another folder"))
 
 
@@ -153,7 +153,7 @@ class _Journal:
     def __init__(self, folder: Path) -> None:
         self._path = folder / f"{secrets.token_hex(8)}{SUFFIX}"
         self._file = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
-        for parent in self._path.parents[:2]:  # so that the names last, too
+        for parent in self._path.parents[:2]:  # the names must reach the disk too
             _sync_folder(parent)
 
     def write(self, records: bytes) -> None:
@@ -190,7 +190,7 @@ def _records(path: Path) -> Iterator[bytes]:
                 yield block[k * RECORD_BYTES : (k + 1) * RECORD_BYTES]
 
 
-def _unpacked(record: bytes) -> Numbers | None:
+def _unpack(record: bytes) -> Numbers | None:
     """The numbers of a record; None if its checksum is wrong or its numbers are impossible."""
     if _checksum(record[:CONTENT_BYTES]) != record[CONTENT_BYTES:]:
         return None
@@ -205,7 +205,7 @@ def _checksum(content: bytes) -> bytes:
 
 
 def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # not every system can
+    with suppress(OSError):  # not every system supports this
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

@@ -18,15 +18,15 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric._support.frozen import Immutable, frozen
-from bisimetric.many.question import Pair, Question, naming
+from bisimetric.many.question import Pair, Question, name_pair_in_errors
 from bisimetric.many.store import Numbers
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solution import Status
 
-KEPT_BYTES = 2**27  # of costs that functions returned, kept so that they are not called again
-MANY = 1000  # entries: from here on kernels are loaded first, which makes each look at the free memory cheaper
+KEPT_BYTES = 2**27  # memory for costs that functions returned, so that the functions are not called again
+MANY = 1000  # entries from which kernels are loaded first, which makes each check of the free memory cheaper
 
 Place = tuple[int, int]
 
@@ -68,16 +68,16 @@ class Plan:
                 yield ((i, j),)
 
     def _enter(self, entries: dict[bytes, Entry], pair: Pair, places: Sequence[Place]) -> None:
-        with naming(pair.i, pair.j):
+        with name_pair_in_errors(pair.i, pair.j):
             problem, key, is_zero = self._question.pair_problem(pair.source, pair.target)
         if is_zero:
             return
         if key not in entries:
-            entries[key] = Entry(key, pair._replace(problem=self._kept(problem)), [])
+            entries[key] = Entry(key, pair._replace(problem=self._problem_to_keep(problem)), [])
         entries[key].places.extend(places)
 
-    def _kept(self, problem: Problem) -> Problem | None:
-        """The problem, if its cost comes from a user's function and there is room to keep it."""
+    def _problem_to_keep(self, problem: Problem) -> Problem | None:
+        """The problem, if its cost comes from a user's function and fits into the memory for kept costs."""
         is_function = callable(self._question.cost) and not self._question.cost_is_known
         if not is_function or self._kept_bytes + problem.cost.nbytes > KEPT_BYTES:
             return None

@@ -1,10 +1,10 @@
-"""A process that solves pairs for one run and no other.
+"""A process that solves pairs for one run.
 
 It is a new interpreter that shares no state with its parent and does not run the parent's main module again. It reads
 the question and then pairs from its standard input, one pickle after the other, and writes an `Outcome` for each to
 its standard output; what a solver prints goes to the standard error. It computes with one thread. Its parent may kill
-it at any instant, and it ends itself when its parent is gone. Every run has workers of its own, so that ending them
-breaks no other run.
+it at any instant, and it ends itself when its parent is gone. Every run has its own workers, so that ending them does
+not affect other runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from bisimetric._support.blocks import THREADS_VARIABLE
 from bisimetric.errors import InvalidOption, PairFailed, ToleranceNotReached
-from bisimetric.many.question import Outcome, Pair, Question, naming, solve_pair
+from bisimetric.many.question import Outcome, Pair, Question, name_pair_in_errors, solve_pair
 from bisimetric.models.chain import MarkovChain
 
 WATCH_SECONDS = 0.5  # between two checks that the parent is there
@@ -37,7 +37,7 @@ def portable(thing: object, what: str) -> bytes:
 
     try:
         return bytes(cloudpickle.dumps(thing))
-    except Exception as error:  # whatever somebody's class raises
+    except Exception as error:  # a user's class may raise anything
         raise InvalidOption(
             f"{what} is a {type(thing).__name__} that cannot be sent to another process "
             f"({type(error).__name__}: {error}); use n_jobs=1, or leave out of it what pickle refuses"
@@ -45,7 +45,7 @@ def portable(thing: object, what: str) -> bytes:
 
 
 def check_portable(question: Question, chains: Sequence[MarkovChain], name: str) -> None:
-    """Raise unless workers can be given the solver and the chains; a cost stays where it is."""
+    """Raise unless the solver and the chains can be sent to workers; a cost function stays in this process."""
     portable(question.solver, "solver")
     for k, chain in enumerate(chains):
         portable(chain, f"{name}[{k}]")
@@ -65,7 +65,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=None if _is_open(2) else subprocess.DEVNULL,
             env={**dict.fromkeys(THREADS_BELOW, "1"), **os.environ, THREADS_VARIABLE: "1"},
-            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # where Ctrl-C is no signal
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # Windows: Ctrl-C goes to process groups
         )
         try:
             start_new_thread(self._read, (arrived,))
@@ -80,8 +80,8 @@ class Worker:
         self.sent.append(pair)
         self._write((number, pair.i, pair.j, portable(pair, f"pair ({pair.i}, {pair.j})")))
 
-    def lost(self) -> PairFailed:
-        """The error to raise where the process ended without an answer."""
+    def loss_error(self) -> PairFailed:
+        """The error to raise if the process ended without an answer."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(WATCH_SECONDS)
         code = self.end()
@@ -102,13 +102,13 @@ class Worker:
 
     def _write(self, message: object) -> None:
         assert self._process.stdin is not None
-        with suppress(OSError):  # the process is gone, which the other thread sees
+        with suppress(OSError):  # the process is gone; the reading thread notices
             pickle.dump(message, self._process.stdin)
             self._process.stdin.flush()
 
     def _read(self, arrived: SimpleQueue[tuple[Worker, Outcome | None]]) -> None:
         assert self._process.stdout is not None
-        with suppress(Exception), self._process.stdout as answers:  # cut off anywhere
+        with suppress(Exception), self._process.stdout as answers:  # the output may end anywhere
             while True:
                 arrived.put((self, pickle.load(answers)))
         arrived.put((self, None))
@@ -143,10 +143,10 @@ def serve(parent: int) -> None:
     pairs, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    os.dup2(2, 1)  # so that nothing printed gets between the answers
+    os.dup2(2, 1)  # prints go to the standard error, not between the answers
     inbox: SimpleQueue[Any] = SimpleQueue()
     start_new_thread(_receive, (pairs, inbox))
-    if os.name == "posix":  # elsewhere orphans keep the number of their parent, or have that of a launcher
+    if os.name == "posix":  # on other systems the parent's number does not show that the parent is gone
         start_new_thread(_end_with, (parent,))
     question = inbox.get()
     while True:
@@ -173,13 +173,13 @@ def _end_with(parent: int) -> None:
 def _answer(question: bytes, number: int, i: int, j: int, pair: bytes) -> bytes:
     """The pickled outcome of one pair."""
     try:
-        with naming(i, j):
+        with name_pair_in_errors(i, j):
             found = solve_pair(pickle.loads(question), number, pickle.loads(pair))
-    except PairFailed as error:  # it cannot be read here
+    except PairFailed as error:  # the pair cannot be unpickled here
         found = Outcome(number, 0.0, None, error)
     try:
         return pickle.dumps(found)
-    except Exception:  # a solution of somebody's solver
+    except Exception:  # the solution of a user's solver may fail to pickle
         assert isinstance(found.error, ToleranceNotReached)
         found.error.solution = None
         return pickle.dumps(found)

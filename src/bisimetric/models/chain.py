@@ -1,7 +1,7 @@
-"""A finite Markov chain: the one form in which every model enters the library.
+"""A finite Markov chain, as the library uses it everywhere.
 
-The constructor validates, and nothing below does so again. `transitions` holds rows that sum to one exactly (see
-`rows`); they, and not the floats they were made of, are what every result is about.
+Only the constructor validates; other code relies on it. `transitions` holds rows that sum to one exactly (see `rows`).
+Every result is about these rows; `row_error` bounds how far they are from the given ones.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class MarkovChain(EqualByContent, Immutable):
                 raise InvalidChain(
                     f"row {int(empty[0])} of transitions is all zero, expected a positive sum; add a self-loop"
                 )
-            matrix.data = matrix.data / largest[row]  # so that no sum overflows
+            matrix.data = matrix.data / largest[row]  # prevents overflow of the sums
             matrix.data = matrix.data / np.bincount(row, weights=matrix.data)[row]
         return cls(matrix, reward=reward, start=start, names=names, labels=labels)
 

@@ -1,8 +1,8 @@
 """A chain on classes of its states.
 
 The row of a class is that of its first state, summed over classes. Rows are rounded when a chain is made, so states
-that move alike on paper may differ by a few roundings. How far the rows of a class are from its row is measured and
-kept as a part of `row_error`, so certificates pay for it.
+that move alike on paper may differ by a few roundings. The distance between the rows of a class and its first row is
+measured and becomes part of `row_error`, so that certificates account for it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bisimetric.models.rows import Floats
 class Lump(NamedTuple):
     """A chain whose states are the classes of another."""
 
-    chain: MarkovChain  # rows of the first states; row_error includes what lumping moved
+    chain: MarkovChain  # rows of the first states; row_error includes `moved`
     classes: Classes  # [n]
     first: npt.NDArray[np.int64]  # [classes], the first state of each
     moved: Floats  # [classes], the largest 1-norm between the lumped rows of a class and its first
@@ -53,7 +53,7 @@ def lump(chain: MarkovChain, classes: Classes) -> Lump:
 def lumped_rows(
     rows: sparse.csr_array, classes: Classes, first: npt.NDArray[np.int64]
 ) -> tuple[sparse.csr_array, Floats]:
-    """The rows of first states, summed over classes; and how far those of all states are from them, in 1-norm."""
+    """The rows of first states, summed over classes; and the 1-norm between them and the rows of all states."""
     shape = rows.shape[0], len(first)
     lumped = sparse.csr_array((rows.data, classes[rows.indices], rows.indptr), shape=shape, copy=True)
     lumped.sum_duplicates()  # exact, in any order: probabilities are multiples of 2⁻⁵²

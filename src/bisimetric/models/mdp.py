@@ -1,7 +1,7 @@
-"""A finite Markov decision process: a chain for every way of choosing actions.
+"""A finite Markov decision process, which becomes a chain under a policy.
 
-The constructor validates, and nothing below does so again. As in a chain, every row sums to one exactly. An action that
-is not available in a state has a self-loop with reward 0 as its row there, which no result depends on.
+Only the constructor validates; other code relies on it. As in a chain, every row sums to one exactly. An action that is
+not available in a state has a self-loop with reward 0 as its row there; no result depends on it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain, checked_names, checked_start
-from bisimetric.models.policies import averaged, checked_policy
+from bisimetric.models.policies import checked_policy, mean_rewards
 from bisimetric.models.rows import (
     UNIT_ROUNDOFF,
     Floats,
@@ -56,8 +56,8 @@ class MDP(EqualByContent, Immutable):
     actions : sequence of A different strings, optional
         The names of the actions.
     available : [n, A] array of bool, optional
-        Which actions each state has, at least one; by default all. Rows and rewards of other actions are ignored,
-        whatever they hold.
+        Which actions each state has, at least one; by default all. Rows and rewards of other actions are ignored; they
+        may hold anything.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class MDP(EqualByContent, Immutable):
         )
         matrix = sparse.csr_array(mixed)
         matrix.eliminate_zeros()
-        chain = MarkovChain(matrix, reward=averaged(weight, self.rewards), start=self.start, names=self.names)
+        chain = MarkovChain(matrix, reward=mean_rewards(weight, self.rewards), start=self.start, names=self.names)
         mixing = np.where((weight > 0).sum(axis=1) > 1, (self.n_actions + 1) * UNIT_ROUNDOFF, 0.0)
         moved = np.einsum("sa,sa->s", weight, self.row_error) + mixing
         object.__setattr__(chain, "row_error", frozen(chain.row_error + moved))
@@ -263,7 +263,7 @@ def _checked_matrices(transitions: object) -> list[tuple[sparse.csr_array, float
 
 
 def _available_rows(matrix: sparse.csr_array, here: Mask, what: str, tol: float) -> tuple[sparse.csr_array, Floats]:
-    """Exact rows of the states where an action is available, self-loops elsewhere; and how far rows moved."""
+    """Exact rows of the states where an action is available, self-loops elsewhere; and the errors of the rows."""
     if not here.all():
         row = np.repeat(np.arange(len(here)), np.diff(matrix.indptr))
         keep, loops = here[row], np.flatnonzero(~here)

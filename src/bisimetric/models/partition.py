@@ -1,4 +1,4 @@
-"""Partitions of states: grouped by what is known of single states, then refined until classes move alike.
+"""Partitions of states: grouped by properties of single states, then refined until classes move alike.
 
     s ~ t   ⇒   same group, and  Σ_{u ∈ C} P(s, u) = Σ_{u ∈ C} P(t, u)  for every class C
 
@@ -19,8 +19,8 @@ from bisimetric.errors import InvalidChain
 from bisimetric.kernels.layout import Blocks, Predecessors
 
 ARCS_AT_ONCE = 2_000_000  # arcs that one call of the kernel looks at; about a tenth of a second
-BYTES_PER_STATE = 96  # of the kernel's arrays
-BYTES_PER_ARC = 24  # rows as given to the kernel, and by columns
+BYTES_PER_STATE = 96  # memory of the kernel's arrays
+BYTES_PER_ARC = 24  # memory of the rows and of their transpose
 MOST_STATES = 2**31 - 1
 
 Classes = npt.NDArray[np.int64]  # [n], a number per state: 0, 1, … in the order of the first state of a class
@@ -35,7 +35,7 @@ class Moves(NamedTuple):
     per_state: int = 1
 
 
-def refined(moves: Moves, initial: Classes, tol: float, most: int | None = None) -> Classes | None:
+def refine(moves: Moves, initial: Classes, tol: float, most: int | None = None) -> Classes | None:
     """The coarsest partition that refines `initial` and in which the states of a class move alike.
 
     For any two classes C and D, the sorted probabilities with which states of C move into D have no gap above `tol`.
@@ -68,7 +68,7 @@ def refined(moves: Moves, initial: Classes, tol: float, most: int | None = None)
             refinement.refine(blocks, before, moves.per_state, float(tol), most, ARCS_AT_ONCE)
         if not blocks.counts[refinement.UNEQUAL]:
             break
-    return numbered(blocks.block) if blocks.counts[refinement.BLOCKS] <= most else None
+    return renumber(blocks.block) if blocks.counts[refinement.BLOCKS] <= most else None
 
 
 def _blocks(initial: Classes) -> Blocks:
@@ -109,7 +109,7 @@ def _blocks(initial: Classes) -> Blocks:
     )
 
 
-def numbered(groups: npt.NDArray[Any]) -> Classes:
+def renumber(groups: npt.NDArray[Any]) -> Classes:
     """The same partition with its classes numbered in the order of their first states; groups are 0 … n - 1."""
     first = first_states(groups)
     number = np.empty(len(first), np.int64)
@@ -121,15 +121,15 @@ def numbered(groups: npt.NDArray[Any]) -> Classes:
 def first_states(groups: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """The first state of every group; all of 0 … max(groups) occur."""
     first = np.empty(int(groups.max()) + 1, np.int64)
-    first[groups[::-1]] = np.arange(len(groups) - 1, -1, -1)  # of several, the last one written stays
+    first[groups[::-1]] = np.arange(len(groups) - 1, -1, -1)  # the last assignment to an entry counts
     return first
 
 
 def equal_numbers(values: npt.NDArray[np.float64]) -> Classes:
     """Groups of equal numbers."""
-    return numbered(np.unique(values, return_inverse=True)[1])
+    return renumber(np.unique(values, return_inverse=True)[1])
 
 
-def common(one: Classes, other: Classes) -> Classes:
+def common_refinement(one: Classes, other: Classes) -> Classes:
     """The coarsest partition that refines both."""
-    return numbered(np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1])
+    return renumber(np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1])

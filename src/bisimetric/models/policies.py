@@ -64,7 +64,7 @@ def _from_indices(given: npt.NDArray[np.generic], shape: tuple[int, ...]) -> Flo
     return weight
 
 
-def averaged(weight: Floats, rewards: Floats) -> Floats:
+def mean_rewards(weight: Floats, rewards: Floats) -> Floats:
     """[n], the weighted mean of every row of `rewards`; it does not depend on the order of the actions."""
     terms = np.sort(weight * rewards, axis=1)
     mean = np.cumsum(terms, axis=1)[:, -1] / np.cumsum(np.sort(weight, axis=1), axis=1)[:, -1]

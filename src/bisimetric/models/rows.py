@@ -1,10 +1,10 @@
 """Rows of probabilities: validated once, then exact.
 
-A row of floats hardly ever sums to one. Every accepted row is divided by its sum and rounded to multiples of
-2⁻⁵², the rest going to its largest entry. Such a row sums to one exactly, and any sum of its entries is exact
-in float64, so the transport kernels need no tolerance on flows. Entries that round to zero are dropped. The
-1-norm between the row given and the row stored is kept (`row_error`, at most a few units in the last place), because
-certificates must pay for it.
+A row of floats rarely sums to exactly one. Every accepted row is divided by its sum and rounded to multiples of 2⁻⁵²;
+the remainder is added to its largest entry. Such a row sums to one exactly, and any sum of its entries is exact in
+float64, so the transport kernels need no tolerance on flows. Entries that round to zero are dropped. The 1-norm between
+the given row and the stored row is kept (`row_error`, at most a few units in the last place), because certificates must
+account for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bisimetric.errors import BisimetricError, InvalidChain
 
 GRAIN = 2.0**-52  # unit of a stored probability
 GRAINS_IN_ONE = 2**52
-UNIT_ROUNDOFF = 2.0**-53  # of float64
+UNIT_ROUNDOFF = 2.0**-53  # largest relative error of one rounding to float64
 ROW_SUM_TOL = 1e-9  # largest |sum - 1| accepted in float64 input
 ROW_SUM_TOL_SINGLE = 1e-6  # the same for float32 and float16 input
 
@@ -30,7 +30,7 @@ Held = TypeVar("Held")
 
 
 class ExactRows(NamedTuple):
-    """Rows that sum to one exactly, and how far each is from what was given, rescaled to sum 1."""
+    """Rows that sum to one exactly, and the 1-norm between each and the given row, rescaled to sum 1."""
 
     matrix: sparse.csr_array
     error: Floats  # [rows], 1-norm, an upper bound
@@ -82,14 +82,14 @@ def finite(array: Floats, what: str, kind: type[BisimetricError]) -> Floats:
 
 
 def offsets(sizes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Where parts of these sizes begin when they lie one after the other, and where the last one ends."""
+    """Where consecutive parts of these sizes begin, and where the last one ends."""
     found = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=found[1:])
     return found
 
 
 def _dtype(given: Any, what: str) -> np.dtype[Any]:
-    """The dtype that numpy finds, whatever holds the numbers."""
+    """The dtype that numpy finds for the numbers in any container."""
     if np.ma.isMaskedArray(given):
         raise InvalidChain(f"{what} is a masked array, expected numbers everywhere; use .filled(0)")
     return as_array(given, what, InvalidChain, "2 dimension(s)").dtype
@@ -182,7 +182,7 @@ def _round_to_grain(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Exa
 
 
 def _accurate_sums(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Floats:
-    """Row sums to the last place: whole grains are added as integers, which is exact, and what is left is tiny."""
+    """Row sums, accurate to the last place: whole grains are added exactly, as integers, and the rest is tiny."""
     whole = np.rint(matrix.data / GRAIN)
     left = np.bincount(row, weights=matrix.data - whole * GRAIN, minlength=matrix.shape[0])
     excess = _row_sums(whole.astype(np.int64), matrix.indptr) - GRAINS_IN_ONE
@@ -190,7 +190,7 @@ def _accurate_sums(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Floa
 
 
 def _row_sums(values: npt.NDArray[np.int64], indptr: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    running = np.concatenate([[0], np.cumsum(values)])  # may wrap around; differences stay right
+    running = np.concatenate([[0], np.cumsum(values)])  # integers may wrap around; their differences stay right
     sums: npt.NDArray[np.int64] = running[indptr[1:]] - running[indptr[:-1]]
     return sums
 

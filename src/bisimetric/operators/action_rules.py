@@ -1,4 +1,4 @@
-"""Who meets whom in a game between decision processes: from numbers on pairs of moves to numbers on pairs of states.
+"""The rules of a game between decision processes: from numbers on pairs of moves to numbers on pairs of states.
 
 A move is an action in a state. The transports of a game come in blocks, each a full product of source moves and
 target moves, and every rule below turns one array per block into one [n, m] array:
@@ -6,9 +6,9 @@ target moves, and every rule below turns one array per block into one [n, m] arr
     SameActions      max_a D_a(s, t)                              a block per action
     MatchedActions   max( max_a min_b D, max_b min_a D )          one block, all source moves by all target moves
 
-Rules are monotone, and adding a constant to D adds it to the outcome: they carry bounds on D over to bounds on the
-outcome, and errors of D never grow. The *leader* of a pair is the move that the maximising player picks there; the
-*decisive* cell is the pair of moves that then counts.
+Rules are monotone, and adding a constant to D adds it to the outcome: bounds on D become bounds on the outcome, and
+errors of D never grow. The *leader* of a pair is the move that the maximising player picks there; the *decisive* cell
+is the pair of moves that determines the outcome then.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Rule(Protocol):
         ...
 
     def decisive(self, blocks: list[Floats], leader: Ints) -> list[MovePairs]:
-        """The cell that counts at every pair of states when the maximising player plays `leader`, block by block."""
+        """The decisive cell of every pair of states when the maximising player plays `leader`, block by block."""
         ...
 
     def answers(self, blocks: list[Floats]) -> list[MovePairs]:
@@ -54,8 +54,8 @@ class Rule(Protocol):
         """The value at the states of every pair of moves."""
         ...
 
-    def gathered(self, block: int, flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Flat pairs of states for the flat pairs of moves that stand for them in a block."""
+    def state_pairs(self, block: int, flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The flat pairs of states that flat pairs of moves of a block stand for."""
         ...
 
 
@@ -89,26 +89,26 @@ class SameActions:
     def spread(self, value: Floats) -> list[Floats]:
         return [value] * self.count
 
-    def gathered(self, block: int, flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def state_pairs(self, block: int, flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return flat
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchedActions:
-    """One block; the moves of a state stand next to each other. Leading target moves count on from the source's."""
+    """One block; the moves of a state are adjacent. As leaders, target moves are numbered after all source moves."""
 
     source: Ints  # [n + 1], where the moves of a state begin
     target: Ints  # [m + 1]
 
     def outcome(self, blocks: list[Floats]) -> Floats:
-        by_source, by_target = self._answered(blocks[0])
+        by_source, by_target = self._answer_costs(blocks[0])
         return np.maximum(
             np.maximum.reduceat(by_source, self.source[:-1], axis=0),
             np.maximum.reduceat(by_target, self.target[:-1], axis=1),
         )
 
     def leaders(self, blocks: list[Floats]) -> Ints:
-        by_source, by_target = self._answered(blocks[0])
+        by_source, by_target = self._answer_costs(blocks[0])
         left = np.maximum.reduceat(by_source, self.source[:-1], axis=0)
         right = np.maximum.reduceat(by_target, self.target[:-1], axis=1)
         first_left = _first_equal(by_source, left, self.source, axis=0)
@@ -117,7 +117,7 @@ class MatchedActions:
 
     def decisive(self, blocks: list[Floats], leader: Ints) -> list[MovePairs]:
         to_source, to_target = self._answers(blocks[0])
-        s, t, from_source, move = self._led(leader)
+        s, t, from_source, move = self._leading_moves(leader)
         mine = np.where(from_source, move, to_target[s, np.where(from_source, 0, move)])
         theirs = np.where(from_source, to_source[np.where(from_source, move, 0), t], move)
         return [MovePairs(np.arange(leader.size), (mine * self.target[-1] + theirs).ravel())]
@@ -142,13 +142,13 @@ class MatchedActions:
     def spread(self, value: Floats) -> list[Floats]:
         return [value[np.ix_(_owners(self.source), _owners(self.target))]]
 
-    def gathered(self, block: int, flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def state_pairs(self, block: int, flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
         x, y = np.divmod(flat, np.int32(self.target[-1]))
         m = np.int32(len(self.target) - 1)
         return (_owners(self.source)[x] * m + _owners(self.target)[y]).astype(np.int32)
 
-    def _answered(self, block: Floats) -> tuple[Floats, Floats]:
-        """What every source move costs against the best answer in every target state [N, m], and conversely [n, M]."""
+    def _answer_costs(self, block: Floats) -> tuple[Floats, Floats]:
+        """The cost of every source move against its best answer in every target state [N, m], and conversely [n, M]."""
         return (
             np.minimum.reduceat(block, self.target[:-1], axis=1),
             np.minimum.reduceat(block, self.source[:-1], axis=0),
@@ -156,13 +156,13 @@ class MatchedActions:
 
     def _answers(self, block: Floats) -> tuple[Ints, Ints]:
         """The first best answer itself: a target move [N, m], a source move [n, M]."""
-        by_source, by_target = self._answered(block)
+        by_source, by_target = self._answer_costs(block)
         return (
             _first_equal(block, by_source, self.target, axis=1),
             _first_equal(block, by_target, self.source, axis=0),
         )
 
-    def _led(self, leader: Ints) -> tuple[Ints, Ints, npt.NDArray[np.bool_], Ints]:
+    def _leading_moves(self, leader: Ints) -> tuple[Ints, Ints, npt.NDArray[np.bool_], Ints]:
         """Both states of every pair, whether the source leads there, and with which of its (or the target's) moves."""
         n, m = leader.shape
         from_source = leader < self.source[-1]
@@ -183,7 +183,7 @@ def _first_equal(block: Floats, reduced: Floats, first: Ints, *, axis: int) -> I
     return np.minimum.reduceat(number, first[:-1], axis=axis)
 
 
-def counted(count: Ints) -> Ints:
+def count_up(count: Ints) -> Ints:
     """0, 1, …, count - 1 for every count in turn."""
     end = np.cumsum(count)
     total = int(end[-1]) if len(end) else 0

@@ -1,6 +1,6 @@
 """The Bellman operator of a game between decision processes, made of the operators of chains.
 
-Every block of moves (see `action_rules`) is a `Bellman` of its own, with the source moves as source rows and the target
+Every block of moves (see `action_rules`) is a separate `Bellman`, with the source moves as source rows and the target
 moves as target rows. A move leads to states; in a block with several moves per state, a state is represented by its
 first move, and the value at a pair of moves is the value at the pair of their states. All blocks share one scale.
 
@@ -21,7 +21,7 @@ from bisimetric.kernels.layout import Rows, Trees
 from bisimetric.linear.ladder import Ladder
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, offsets
-from bisimetric.operators.action_rules import Ints, MatchedActions, Rule, SameActions, counted
+from bisimetric.operators.action_rules import Ints, MatchedActions, Rule, SameActions, count_up
 from bisimetric.operators.bellman import Bellman, as_rows, largest_forever, power_of_two
 from bisimetric.operators.trees import new_trees, tree_bytes, tree_cells
 from bisimetric.problems.game import Game
@@ -47,7 +47,7 @@ class FixedAnswers(NamedTuple):
     discount: float
 
     def after(self, change: Floats) -> FixedAnswers:
-        """The same at V + change."""
+        """The process with the residuals at V + change."""
         owner = np.repeat(change, np.diff(self.first))
         return self._replace(residual=self.residual + self.discount * (self.moves @ change) - owner)
 
@@ -65,27 +65,27 @@ class FixedAnswers(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GameBellman:
-    """Blocks of transports and the rule that makes one number per pair of states of them."""
+    """Blocks of transports, and the rule that turns them into one number per pair of states."""
 
     blocks: tuple[Bellman, ...]
     rule: Rule
     cost: Floats  # [n, m], what the game costs at once: a lower bound of the distances, not scaled
     scale: float
     discount: float
-    rows: float  # half of what a source and a target row have moved from those given, at most
+    rows: float  # half the largest 1-norm by which a source row and a target row differ from those given, added up
     cost_error: float  # relative, of every cost
-    provable: npt.NDArray[np.bool_] | None  # pairs whose distance may be proved to be zero; None if that is all pairs
+    provable: npt.NDArray[np.bool_] | None  # [n, m], pairs whose distance may be proved to be zero; None for all pairs
     ladder: Ladder = field(default_factory=Ladder, repr=False)  # for evaluations
 
     @classmethod
     def of(cls, game: Game) -> GameBellman:
         """The operator of a game."""
         _require_memory(game)
-        moves = _same(game) if game.actions == "same" else _matched(game)
+        moves = _same_actions(game) if game.actions == "same" else _matched_actions(game)
         rule, rows, costs = moves
         cost = rule.outcome(costs)
         error = game.cost_error
-        reached = largest_forever(float(cost.max()), error, 1.0, game.discount) * ABOVE  # by no distance
+        reached = largest_forever(float(cost.max()), error, 1.0, game.discount) * ABOVE  # above every distance
         for block in costs:
             np.minimum(block, reached, out=block)
         scale = power_of_two(max(float(block.max()) for block in costs)) if cost.any() else 1.0
@@ -103,19 +103,19 @@ class GameBellman:
 
     @property
     def largest_cost(self) -> float:
-        """Of any pair of moves, in the scale of this operator."""
+        """The largest cost of a pair of moves, in the scale of this operator."""
         return max(block.largest_cost for block in self.blocks)
 
     def largest_value(self) -> float:
-        """What no distance exceeds: the largest cost of the game forever."""
+        """A bound on all distances: the largest cost of the game, paid forever."""
         return largest_forever(float(self.cost.max()), self.cost_error, self.scale, self.discount)
 
     def is_immediate(self) -> bool:
-        """Whether V = c: no future, or nothing to pay."""
+        """Whether V = c: the discount is zero, or all costs are."""
         return self.discount == 0.0 or not self.cost.any()
 
     def new_trees(self) -> tuple[Trees, ...]:
-        """Room for one transport tree per pair of moves; estimated before it is allocated."""
+        """Allocate one transport tree per pair of moves, after a check that the memory suffices."""
         cells = sum(block.cost.size for block in self.blocks)
         flows = sum(tree_cells(block) for block in self.blocks)
         memory.require(
@@ -143,7 +143,7 @@ class GameBellman:
         return span * self.discount / (1.0 - self.discount)
 
     def with_fixed_answers(self, trees: tuple[Trees, ...], sweep: GameSweep) -> FixedAnswers:
-        """The game in which the minimising player sticks to the best answers and couplings of a sweep."""
+        """The game in which the minimising player keeps to the best answers and couplings of a sweep."""
         chosen = self.rule.answers(sweep.blocks)
         pairs = np.concatenate([pair for pair, _ in chosen])
         order = np.argsort(pairs, kind="stable")
@@ -168,9 +168,9 @@ class GameBellman:
             cells, used = chosen[k], count[places[k]]
             x, y = np.divmod(cells, block.shape[1])
             begin = tree.offset[x] + y * (block.sizes[0][x] - 1) + block.target.indptr[y]
-            step = counted(used)
+            step = count_up(used)
             read, write = np.repeat(begin, used) + step, np.repeat(indptr[places[k]], used) + step
-            heads[write] = self.rule.gathered(k, tree.target[read])
+            heads[write] = self.rule.state_pairs(k, tree.target[read])
             weight[write] = tree.weight[read]
         return sparse.csr_array((weight, heads, indptr), shape=(size, self.cost.size))
 
@@ -192,7 +192,7 @@ def _provable(game: Game) -> npt.NDArray[np.bool_] | None:
     return ~np.logical_or.outer(*merged) if merged[0].any() or merged[1].any() else None
 
 
-def _same(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
+def _same_actions(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
     """A block per common action."""
     source, target = game.source, game.target
     rows = [(as_rows(source.transitions[a]), as_rows(target.transitions[b])) for a, b in game.common]
@@ -200,7 +200,7 @@ def _same(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
     return SameActions(len(rows)), rows, costs
 
 
-def _matched(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
+def _matched_actions(game: Game) -> tuple[Rule, list[tuple[Rows, Rows]], list[Floats]]:
     """One block of all available moves."""
     moves = [_moves(mdp) for mdp in (game.source, game.target)]
     mine, theirs = (mdp.rewards[mdp.available] for mdp in (game.source, game.target))

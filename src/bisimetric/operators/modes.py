@@ -1,8 +1,8 @@
 """A preconditioner for policy evaluations (I - γΠ) d = r near γ = 1: marginal modes, blocks of pairs and Jacobi.
 
-What is slow to solve is smooth: a function of x plus one of y, which every coupling treats alike (`kernels/modes`), and
-averages over blocks of pairs. The first kind is solved by one factorisation of I - γP and one of I - γQ for a whole
-solve, the second by a small dense system for every policy. The number of products with Π then grows little with
+The slow modes are smooth: functions of x plus functions of y, on which all couplings act alike (`kernels/modes`), and
+averages over blocks of pairs. One factorisation of I - γP and one of I - γQ, for a whole solve, take care of the first
+kind, and a small dense system for every policy of the second. The number of products with Π then grows little with
 1/(1-γ).
 """
 
@@ -20,9 +20,9 @@ from bisimetric.kernels.layout import Modes, Rows, Trees
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.bellman import Bellman
 
-CLUSTERS = 2.0  # times N^(1/6), N the number of pairs: clusters of states on each side
-SLUGGISH = 0.5  # probability of staying, in both chains, from which Jacobi matters
-FEW_MATCHES = 0.9  # share of states that are left by a round of matching: joining neighbours no longer helps
+CLUSTERS = 2.0  # clusters of states on each side are this times N^(1/6), N the number of pairs
+SLUGGISH = 0.5  # Jacobi is used if both chains have a state that stays with more than this probability
+FEW_MATCHES = 0.9  # if a round of matching leaves a larger share of clusters, joining neighbours no longer helps
 DENSE_RESOLVENT_FROM = 0.2  # share of nonzeros from which the factorisation of I - γP is dense
 
 
@@ -102,7 +102,7 @@ def _clusters(rows: Rows, most: int) -> tuple[npt.NDArray[np.int64], Floats]:
         step = np.empty(count, np.int64)
         order = np.argsort(np.diff(both.indptr), kind="stable")
         fewer = kernels.modes.match(order, both.indptr, both.indices, both.data, step)
-        if fewer > FEW_MATCHES * count:  # islands: join them in order
+        if fewer > FEW_MATCHES * count:  # clusters without neighbours: join them in order
             step, fewer = np.arange(count) * most // count, most
         join = sparse.csr_array((np.ones(count), step, np.arange(count + 1)), shape=(count, fewer))
         both = sparse.csr_array(join.T @ both @ join)

@@ -1,8 +1,8 @@
-"""Only what was asked: the part of a problem that matters for the distance between the starts.
+"""The part of a problem that the distance between the starts depends on.
 
 A pair (x', y') can follow (x, y) under some coupling if and only if P(x'|x) > 0 and Q(y'|y) > 0. Pairs that cannot be
-reached from the starts do not enter their distance, so the game may as well stop there, at no cost: an exact solver
-then looks at the other pairs only.
+reached from the starts do not change their distance, so the reduced problem stops there at no cost, and an exact solver
+works on the other pairs only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bisimetric.errors import InvalidProblem
 from bisimetric.operators.bellman import as_rows
 from bisimetric.problems.discounted import Problem
 
-BYTES_PER_PAIR = 20  # a queue, what was seen, and the problem's new cost and stops
+BYTES_PER_PAIR = 20  # the queue, the mask of seen pairs, and the problem's new cost and stops
 
 
 def reachable_part(problem: Problem) -> Problem:

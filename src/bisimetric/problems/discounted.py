@@ -23,7 +23,7 @@ from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats, as_array, is_scalar, real_array
 
-BYTES_PER_PAIR = 18  # a cost as it is made, its checked copy, and masks while checking
+BYTES_PER_PAIR = 18  # the given cost, its checked copy, and masks during the checks
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -53,8 +53,8 @@ class Problem(EqualByContent, Immutable):
         With the factor 1 - γ if normalised.
     cost_error : float
         The largest relative error of an entry of `cost`. An array is taken exactly (0). Where costs are computed, from
-        rewards or with the factor 1 - γ, rounding changes them; certificates pay for that, so that they are about the
-        rewards and the discount.
+        rewards or with the factor 1 - γ, rounding changes them; certificates are widened by that, so they hold for the
+        rewards and the discount as given.
     unsolved : [n, m] array of bool, or None
         Pairs that were not asked for (`distance(..., pairs="reachable")`): NaN in every answer.
     shape : (n, m)

@@ -1,4 +1,4 @@
-"""The question about two decision processes: how far apart are their states, whatever is done.
+"""The question about two decision processes: how far apart their states are under all actions.
 
 With D((s, a), (t, b)) = (1-γ)·|r(s, a) - r'(t, b)| + γ·OT_d(P(s, a), P'(t, b)),
 
@@ -78,7 +78,7 @@ class Game(Immutable):
 
     @property
     def cost_error(self) -> float:
-        """The largest relative error of such a cost by rounding; certificates pay for it."""
+        """The largest relative error of such a cost by rounding; certificates are widened by it."""
         return DIFFERENCE + NORMALISING
 
     def __repr__(self) -> str:

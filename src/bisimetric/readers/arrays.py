@@ -1,4 +1,4 @@
-"""Transition matrices: nested lists, sparse matrices, and whatever numpy reads."""
+"""Transition matrices: nested lists, sparse matrices, and everything else that numpy reads."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def as_model(obj: object) -> MarkovChain | MDP:
 
 
 def _read(obj: object, what: str, readers: Sequence[Reader], remedy: str = "") -> MarkovChain | MDP:
-    """The model that the first fitting reader makes; errors say that `what` was asked for."""
+    """The model that the first fitting reader makes; errors say that `what` was expected."""
     if isinstance(obj, (MarkovChain, MDP)):
         return obj
     given = fspath(obj) if isinstance(obj, PathLike) else obj
@@ -116,6 +116,6 @@ def _with_one_action(chain: MarkovChain) -> MDP:
     if chain.reward is None:
         raise InvalidChain("the chain has no reward; a decision process needs one, give it reward=")
     mdp = MDP([chain.transitions], chain.reward[:, None], start=chain.start, names=chain.names)
-    object.__setattr__(mdp, "row_error", chain.row_error[:, None])  # its rows are those given to the chain
+    object.__setattr__(mdp, "row_error", chain.row_error[:, None])  # relative to the rows given to the chain
     object.__setattr__(mdp, "merged", chain.merged)
     return mdp

@@ -1,4 +1,4 @@
-"""What a reader is: how it recognises its input, and how it makes a model of it.
+"""The parts of a reader: how it recognises its input, and how it makes a model of it.
 
 A new kind of input is one file in this folder with a `READER`, and one line in the table of `convert`. The package that
 the input belongs to is not imported to recognise it: `is_from` looks at the names of the modules that define its type.
@@ -18,10 +18,10 @@ from bisimetric.models.mdp import MDP
 class Reader:
     """A kind of input; paths arrive as text."""
 
-    accepts: str  # what errors call it
+    accepts: str  # the name of this kind of input in errors
     matches: Callable[[Any], bool]
     read: Callable[[Any], MarkovChain | MDP]
-    has_rewards: bool = True  # without them, as in a bare matrix, no decision process comes of it
+    has_rewards: bool = True  # False for a bare matrix, which cannot become a decision process
 
 
 def is_from(obj: object, package: str) -> bool:

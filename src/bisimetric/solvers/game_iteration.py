@@ -7,15 +7,15 @@
     improve     the minimising player's best answers and couplings against V_k     (all transports)
     evaluate    V_{k+1} = the value when that player sticks to them                (a decision process for the other)
 
-The evaluation is policy iteration itself: the best moves against V, then V + d with (I - γΠ) d = the best gains
-(`linear.ladder`), until the gains are equal up to a fraction `accuracy` of the least that a sweep has shown so far. It
-needs no transport.
+The evaluation is itself a policy iteration: choose the best moves against V, then replace V by V + d, where (I - γΠ) d
+= the best gains (`linear.ladder`). It ends when the span of the gains is at most a fraction `accuracy` of the smallest
+span that a sweep has shown so far. It needs no transport.
 
-Switching both players at once instead, Newton's method on a function that is neither convex nor concave, can cycle.
-This cannot: with exact evaluation the values decrease until they are V, and there are finitely many answers and vertex
-couplings. When three steps in a row fail to cut the gap by a tenth, the accuracy is divided by ten, so the method
-tends to the exact one. Where an evaluation does not succeed, the last word is a sweep's own step, V = T V: value
-iteration, which always contracts.
+Changing the policies of both players at once, which is Newton's method on a function that is neither convex nor
+concave, can cycle. Hoffman & Karp's method cannot: with exact evaluation the values decrease until they are V, and
+there are finitely many answers and vertex couplings. When three steps in a row fail to reduce the gap by a tenth, the
+accuracy is divided by ten, so the method tends to the exact one. Where an evaluation fails, the step is T V, the
+sweep's own result: value iteration, which always contracts.
 
 References: Hoffman & Karp 1966; Ferns, Panangaden & Precup 2004.
 """
@@ -33,14 +33,13 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.game import GameBellman, GameSweep
 from bisimetric.solvers.base import FAILURES, FINEST_ACCURACY, NOISE, PROGRESS, Iterate, Solver
 
-ACCURACY = 0.01  # of an evaluation: the span of the gains that it ends with, as a fraction of the least so far
-LINEAR = 0.1  # of that: residual of the linear systems inside; with looser ones the rounds drift away
-WORTH_IT = 0.1  # of that: gain for which a move is changed, so that moves that tie stay
-MOST_ROUNDS = 1000  # of an evaluation; each is a better policy, so that rarely more than one a pair is needed
-NO_GAIN = 4 * UNIT_ROUNDOFF  # gain, relative to the largest value, that is nothing but rounding
-STEPS_WITHOUT_PROGRESS = (
-    200  # before the loop says STALLED; at high discounts the gap may rise for long before it falls
-)
+ACCURACY = 0.01  # span of the gains at which an evaluation ends, as a fraction of the smallest span so far
+LINEAR = 0.1  # residual of an evaluation's linear systems, as a fraction of the span at which it ends; more diverges
+WORTH_IT = 0.1  # smallest gain for which a move is changed, as a fraction of that final span, so that tied moves stay
+MOST_ROUNDS = 1000  # limit of an evaluation; each round is a better policy, and rarely more than one a pair is needed
+NO_GAIN = 4 * UNIT_ROUNDOFF  # gain, relative to the largest value, that may be rounding
+# Steps without progress until the status is STALLED; at high discounts the gap may rise for long before it falls.
+STEPS_WITHOUT_PROGRESS = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,11 +50,11 @@ class GameIterate(Iterate[GameWitness]):
     sweep: GameSweep
     accuracy: float
     least: float  # the smallest gap so far
-    failures: int  # in a row, steps that did not cut it
-    settled: bool = False  # nothing is left but rounding
+    failures: int  # consecutive steps that did not reduce it
+    settled: bool = False  # only rounding is left
 
     def estimate(self) -> Floats:
-        """The value when the minimising player sticks to the last answers and couplings."""
+        """The value when the minimising player keeps to the last answers and couplings."""
         return _evaluate(self, FINEST_ACCURACY)
 
 
@@ -109,7 +108,7 @@ def _sweep(bellman: GameBellman, value: Floats, trees: tuple[Trees, ...], *, col
 
 
 def _evaluate(iterate: GameIterate, accuracy: float) -> Floats:
-    """The value when the minimising player sticks to the answers and couplings of the iterate's sweep."""
+    """The value when the minimising player keeps to the answers and couplings of the iterate's sweep."""
     bellman = iterate.witness.bellman
     game = bellman.with_fixed_answers(iterate.trees, iterate.sweep)
     change = np.zeros(iterate.value.size)
@@ -119,7 +118,7 @@ def _evaluate(iterate: GameIterate, accuracy: float) -> Floats:
     enough = max(accuracy * span, NO_GAIN * float(np.abs(iterate.value).max()))
     for done in range(MOST_ROUNDS):
         better = best - game.residual[choice] > WORTH_IT * enough
-        if done and not better.any():  # nothing is left but rounding
+        if done and not better.any():  # only rounding is left
             break
         choice = np.where(better, game.first_best(best), choice)
         moves, gain = game.moves[choice], game.residual[choice]
@@ -135,8 +134,8 @@ def _evaluate(iterate: GameIterate, accuracy: float) -> Floats:
         if float(np.ptp(best)) <= enough:
             break
     change += best
-    if float(np.ptp(best)) <= span:  # else the middle of the bounds is further off than this
+    if float(np.ptp(best)) <= span:  # otherwise the middle of the bounds is a worse estimate
         change += 0.5 * sum(bellman.bounds(best))
     value = iterate.value + change.reshape(iterate.value.shape)
-    # Not to the largest value itself: rounding carries single entries beyond it, and cutting those makes a gap of them.
+    # Not clipped to the largest value: rounding may lift single entries above it, and clipping those would open a gap.
     return np.clip(value, bellman.cost * bellman.scale, 2.0 * bellman.largest_value(), out=value)

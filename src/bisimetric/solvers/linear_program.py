@@ -1,26 +1,29 @@
 """The distance as a linear program over occupancy couplings, by HiGHS.
 
-Let μ(xy, x'y') be the discounted number of moves from the pair xy to x'y' and ν(xy) that of visits, started equally
-often at every pair:
+Start equally often at every pair. Let μ(xy, x'y') be the discounted number of moves from the pair xy to x'y', and ν(xy)
+the discounted number of visits to xy:
 
     minimise  Σ ν c     over μ, ν ≥ 0 with
     flow      ν(xy) - γ Σ μ(·, xy)  = 1 - γ                    for every xy
     X         Σ_{y'} μ(xy, x'y')    = P(x'|x) ν(xy)            for every x, y and x'
     Y         Σ_{x'} μ(xy, x'y')    = Q(y'|y) ν(xy)            for every x, y and y'
 
-This is Theorem 1 of Calo et al. 2024, with the coherence constraints for every *pair* and successor (written "for
-all x, x'" they are too weak), and ν as variables of its own, which keeps the matrix sparse. Since every pair is
-visited, the flow multipliers are V* at all pairs, those of X and Y are potentials, and μ/ν is an optimal coupling.
-That coupling is rounded to exact marginals and evaluated by a sparse LU factorisation.
+This is Theorem 1 of Calo et al. 2024, with the coherence constraints for every *pair* and successor (written "for all
+x, x'" they are too weak). Separate variables ν keep the matrix sparse. Since every pair is visited, the flow
+multipliers are V* at all pairs, those of X and Y are potentials, and μ/ν is an optimal coupling. That coupling is
+rounded to exact marginals and evaluated by a sparse LU factorisation.
 
-HiGHS has absolute tolerances, and probabilities have any size. So a row of X or Y is divided by its probability, and
-the variables are γμ / min(P(x'|x), Q(y'|y)): the largest entry of every row and column is 1 or γ. One row of Y follows
-from the other rows of its pair. It is left out, since rounding would make the rows contradict one another.
+HiGHS has absolute tolerances, but probabilities may be tiny. So a row of X or Y is divided by its probability, and the
+variables are γμ / min(P(x'|x), Q(y'|y)): the largest entry of every row and column is 1 or γ. One row of Y follows from
+the other rows of its pair. It is left out, since rounding would make the rows contradict one another.
 
-The program is the first step. It shares no code with the transport kernels, and usually it is the only step. Where
-the tolerances of HiGHS are too coarse for the gap that is asked for (discounts near 1, tiny probabilities), the next
-steps are policy iteration from there, with the transports of this package. `Solution.history` shows every step, and
-max_steps=1 is the program alone.
+The program is the first step, and usually the only one. It shares no code with the transport kernels. Where the
+tolerances of HiGHS are too coarse for the requested gap (discounts near 1, tiny probabilities), the next steps are
+policy iteration from there, with the transports of this package, which stops as `PolicyIteration` does.
+`Solution.history` shows every step, and max_steps=1 runs the program alone. HiGHS itself stops at an optimum or at one
+of the limits below.
+
+Reference: Calo et al. 2024, Theorem 1.
 """
 
 from __future__ import annotations
@@ -48,18 +51,18 @@ from bisimetric.operators.trees import TreeWitness, new_trees
 from bisimetric.solvers.base import Iterate, Solver
 
 METHODS = ("ipm", "simplex", "choose")
-TIGHT = 1e-10  # feasibility tolerance: the smallest that HiGHS takes, absolute
-LOOSE = 1e-7  # HiGHS' own default, for programs that it can't solve to the tight one
-SMALLEST_ENTRY = 1e-12  # of the matrix; the lowest that HiGHS takes, its default 1e-9 drops probabilities
-PIVOTS_PER_ROW = 30  # and column: limit of a simplex; it needs 1 to 3, or cycles
-INTERIOR_STEPS = 500  # limit of an interior point method; it needs about 30, or loops
-SECONDS, SECONDS_PER_SQUARE = 10.0, 5e-6  # default time limit; a simplex needs about 1e-7 times variables²
-BYTES_PER_VARIABLE = 2000  # seen: 1300 to 1800, interior point and simplex alike
+TIGHT = 1e-10  # feasibility tolerance, absolute: the smallest that HiGHS accepts
+LOOSE = 1e-7  # feasibility tolerance, absolute: HiGHS' default, for programs that it cannot solve to the tight one
+SMALLEST_ENTRY = 1e-12  # HiGHS drops smaller entries of the matrix: its lowest limit; its default 1e-9 loses moves
+PIVOTS_PER_ROW = 30  # limit of the simplex per row and column; it needs 1 to 3, unless it cycles
+INTERIOR_STEPS = 500  # limit of the interior point method; it needs about 30, unless it loops
+SECONDS, SECONDS_PER_SQUARE = 10.0, 5e-6  # default time limit: constant, and per variables²; a simplex needs about 1e-7
+BYTES_PER_VARIABLE = 2000  # measured: 1300 to 1800, for interior point and simplex
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgramIterate(Iterate[Witness]):
-    """An iterate whose gap is the checker's."""
+    """An iterate whose gap comes from the checker."""
 
     @property
     def due(self) -> bool:
@@ -123,22 +126,22 @@ class LinearProgram(Solver[Bellman, ProgramIterate]):
             raise InvalidOption(f"time_limit is {self.time_limit!r}, expected a positive number of seconds, or None")
 
     def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> ProgramIterate:
-        """Solve the program; a guess of the distances is not used."""
+        """Solve the program; ignores the guess `value`."""
         program = _Program.of(bellman)
         seconds = self.time_limit
         if seconds is None:
             seconds = SECONDS + SECONDS_PER_SQUARE * len(program.cost) ** 2
         optimum = _optimise(program, self.method, seconds)
-        cells = _rounded(bellman, program.cells, optimum.moves)
+        cells = _round(bellman, program.cells, optimum.moves)
         cells.potential[program.side_y.slot] = optimum.potentials
-        return ProgramIterate(_evaluated(bellman, cells, bellman.scaled_cost()), StoredWitness(cells), math.inf)
+        return ProgramIterate(_evaluate(bellman, cells, bellman.scaled_cost()), StoredWitness(cells), math.inf)
 
     def step(self, bellman: Bellman, iterate: ProgramIterate) -> ProgramIterate:
         """One step of policy iteration: improve the couplings, evaluate them, then find their potentials."""
         trees = new_trees(bellman)
         sweep = bellman.improve(iterate.value, trees, cold=True)
         cells = TreeWitness(bellman, iterate.value, trees).cells(0, bellman.pairs.size)
-        value = iterate.value + _evaluated(bellman, cells, sweep.residual)
+        value = iterate.value + _evaluate(bellman, cells, sweep.residual)
         bellman.improve(value, trees, cold=False)
         return ProgramIterate(value, TreeWitness(bellman, value, trees), math.inf)
 
@@ -156,7 +159,7 @@ class _Program(NamedTuple):
 
     @property
     def n_flow(self) -> int:
-        """How many rows of flow there are; a pair has one, and one variable ν."""
+        """The number of flow rows: a pair has one, and one variable ν."""
         return len(self.cells.indptr) - 1
 
     @classmethod
@@ -188,15 +191,15 @@ class _Program(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """The rows of X or of Y: one per pair that is not stopped and successor."""
+    """The rows of X or of Y: one for every successor of every pair that is no stop."""
 
-    slot: npt.NDArray[np.int64]  # [rows], where a row is in a flat array of all pairs and successors
+    slot: npt.NDArray[np.int64]  # [rows], place of a row in a flat array of all pairs and successors
     share: Floats  # [rows], P(x'|x) or Q(y'|y)
     matrix: sparse.csr_array  # [rows, variables], divided by the share
 
     @classmethod
     def of(cls, bellman: Bellman, pair: npt.NDArray[Any], at: npt.NDArray[Any], share: Floats, scale: Floats) -> _Side:
-        """From the pair, the slot, the share and the scale of every cell."""
+        """Make the rows from the pair, the slot, the share and the scale of every cell."""
         slot, first, row = np.unique(at, return_index=True, return_inverse=True)
         visits = _entries(
             np.full(len(slot), -bellman.discount), np.arange(len(slot)), pair[first], (len(slot), bellman.pairs.size)
@@ -230,16 +233,16 @@ class _Optimum(NamedTuple):
 
 
 def _optimise(program: _Program, method: str, seconds: float) -> _Optimum:
-    """The optimum by the first attempt that finds it: `method`, then simplex, then an interior point as it is.
+    """The optimum by the first attempt that finds it: `method`, then simplex, then interior points without crossover.
 
-    Each attempt takes at most half of the seconds that are left, the last one all.
+    Each attempt takes at most half of the remaining seconds; the last one takes all of them.
     """
     attempts = [
         (method, TIGHT, "on", "on"),
         ("simplex", TIGHT, "on", "on"),
         ("simplex", LOOSE, "on", "on"),
         ("simplex", LOOSE, "off", "on"),
-        ("ipm", LOOSE, "on", "off"),  # crossover and simplex can share a defect
+        ("ipm", LOOSE, "on", "off"),  # without crossover: it can fail where the simplex fails
     ]
     if method == "simplex":
         del attempts[0]
@@ -262,7 +265,7 @@ def _optimise(program: _Program, method: str, seconds: float) -> _Optimum:
 
 
 def _run(program: _Program, method: str, tol: float, presolve: str, crossover: str, seconds: float) -> tuple[Any, str]:
-    """Run HiGHS in a thread of its own, so that Ctrl-C can stop it."""
+    """Run HiGHS in a separate thread, so that Ctrl-C can stop it."""
     import highspy
 
     rows, columns = program.matrix.shape
@@ -294,16 +297,17 @@ def _run(program: _Program, method: str, tol: float, presolve: str, crossover: s
     highs.passModel(lp)
     highs.HandleUserInterrupt = True
     try:
-        call_in_thread(highs.run)  # highs.startSolve() would allow one program at a time in a process
+        call_in_thread(highs.run)  # highs.startSolve() allows only one program at a time in a process
     finally:
-        highs.cancelSolve()  # if it still runs; it listens after its presolve and until then goes on unheard
+        highs.cancelSolve()  # if it still runs; it stops once its presolve is over
     return highs, highs.modelStatusToString(highs.getModelStatus())
 
 
-def _rounded(bellman: Bellman, cells: Cells, moves: Floats) -> Cells:
-    """μ/ν as couplings with exact marginals: shrink what exceeds them, then spread what is missing as a product.
+def _round(bellman: Bellman, cells: Cells, moves: Floats) -> Cells:
+    """Round μ/ν to couplings with exact marginals, for all pairs at once.
 
-    Reference: Altschuler, Weed & Rigollet 2017, for all pairs at once.
+    Shrinks rows and columns that exceed the marginals, then spreads the missing mass as a product (Altschuler, Weed &
+    Rigollet 2017).
     """
     n, m = bellman.shape
     pair, p, q = _per_cell(bellman, cells)
@@ -322,8 +326,8 @@ def _rounded(bellman: Bellman, cells: Cells, moves: Floats) -> Cells:
     return cells._replace(weight=weight)
 
 
-def _evaluated(bellman: Bellman, cells: Cells, cost: Floats) -> Floats:
-    """V = cost + γΠV for the couplings."""
+def _evaluate(bellman: Bellman, cells: Cells, cost: Floats) -> Floats:
+    """Solve V = cost + γΠV for the couplings."""
     n, m = bellman.shape
     to = successors(cells, bellman.source, bellman.target)
     policy = sparse.csr_array((cells.weight, to, cells.indptr), shape=(n * m, n * m))

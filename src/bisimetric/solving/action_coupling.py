@@ -19,17 +19,17 @@ from bisimetric.kernels.layout import Cells
 from bisimetric.models.chain import state_index
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import ROW_SUM_TOL, Floats, real_array
-from bisimetric.operators.action_rules import Ints, MovePairs, counted
+from bisimetric.operators.action_rules import Ints, MovePairs, count_up
 from bisimetric.problems.game import Game
 
 if TYPE_CHECKING:
     from bisimetric.solving.game_solution import MDPSolution
 
-BYTES_PER_CELL = 24  # of a coupling as a matrix: while it is made, its row, its column and its weight
+BYTES_PER_CELL = 24  # row, column and weight of a cell while a coupling is turned into a matrix
 
 
 class _Transport(NamedTuple):
-    """One transport of a game: successors of both sides, and what the witness says about it."""
+    """One transport of a game: successors of both sides, and their coupling and potential."""
 
     mine: Ints
     theirs: Ints
@@ -67,8 +67,8 @@ class ActionCoupling:
             for pairs, inside, first, last in _few_at_once(solution._decisive_cells[k], witness.cells_per_pair):
                 cells = witness.cells(first, last)
                 count = np.diff(cells.indptr)[inside]
-                chosen = np.repeat(cells.indptr[inside], count) + counted(count)
-                heads = rule.gathered(k, successors(cells, block.source, block.target, first)[chosen])
+                chosen = np.repeat(cells.indptr[inside], count) + count_up(count)
+                heads = rule.state_pairs(k, successors(cells, block.source, block.target, first)[chosen])
                 rows.append(np.repeat(pairs, count))
                 columns.append(heads.astype(np.int64))
                 weights.append(cells.weight[chosen])

@@ -16,7 +16,7 @@ from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.problems.discounted import Problem
 from bisimetric.solvers.base import Iterate
 from bisimetric.solvers.policy_iteration import PolicyIteration
-from bisimetric.solving.lumping import Lumping, worthwhile
+from bisimetric.solving.lumping import Lumping, find_quotient
 from bisimetric.solving.question import Course, Question
 from bisimetric.solving.solution import Solution
 
@@ -32,7 +32,7 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
     def prepare(self, tol: float) -> None:
         """Find classes of bisimilar states, if they at least halve the work."""
         if self.quotient and self.solver.on_classes and self.problem.cost.size >= FEWEST_PAIRS:
-            self._lumping = worthwhile(self.problem, tol)
+            self._lumping = find_quotient(self.problem, tol)
 
     @cached_property
     def operator(self) -> Bellman:
@@ -55,7 +55,7 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
     def start(self, guess: Floats | None) -> Floats | None:
         if guess is None:
             return None
-        return scaled_guess(self.operator, guess if self._lumping is None else self._lumping.reduced(guess))
+        return scaled_guess(self.operator, guess if self._lumping is None else self._lumping.reduce(guess))
 
     def immediate(self) -> Certificate | None:
         return check.immediate(self.problem) if is_immediate(self.problem) else None
@@ -76,4 +76,4 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
         else:
             proof = Proof(iterate.witness, iterate.value, self.operator.scale)
         solution = Solution(problem, course.solver, course.status, course.history, certificate, proof, course.tol)
-        return solution if self._lumping is None else self._lumping.lifted(solution)
+        return solution if self._lumping is None else self._lumping.lift(solution)

@@ -1,12 +1,14 @@
-"""The certificate once more, in rational arithmetic: no rounding, so nothing to widen.
+"""A second certificate in rational arithmetic: without rounding, so no bound is widened.
 
-With the stored value V, couplings and potentials of a solution read as the rational numbers they are,
+Stored floats are rational numbers. With the stored value V, couplings and potentials of a solution,
 
     U = c + γ<π, V>,   f(i) = min_j V(i, j) - g(j),   L = c + γ(<f, P[x]> + <g, Q[y]>),
     L + γ/(1-γ)·min(L - V)  ≤  V*  ≤  U + γ/(1-γ)·max(U - V),
 
-all exactly. A coupling whose marginals are off by ε (in 1-norm) pays γ·ε·max|V| more. This is plain Python
-that shares nothing with the kernels: a second opinion for small problems.
+all exactly. For a coupling whose marginals have the error ε (in 1-norm), U grows by γ·ε·max|V|. This is plain Python
+that shares no code with the kernels: a second opinion for small problems.
+
+Reference: MacQueen 1966 (the bounds).
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from bisimetric.kernels.layout import Cells
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solution import Solution
 
-MOST_CELLS = 2_000_000  # Σ S_x·S_y; a million takes about ten seconds
+MOST_CELLS = 2_000_000  # limit of Σ S_x·S_y; a million takes about ten seconds
 
 Rationals = npt.NDArray[Any]  # of Fraction
 Row = list[tuple[int, Fraction]]  # successors and probabilities
@@ -103,13 +105,13 @@ def certify_exactly(solution: Solution) -> ExactCertificate:
         cells = solution._proof.witness.cells(x * m, (x + 1) * m)
         for y in range(m):
             if problem.stop is None or not problem.stop[x, y]:
-                expected, error = _transported(cells, y, P[x], Q[y], V)
+                expected, error = _transport_cost(cells, y, P[x], Q[y], V)
                 upper[x, y] += gamma * (expected + error * largest)
                 lower[x, y] += gamma * _dual(cells, y, P[x], Q[y], V, scale)
-    return _bounded(problem, V, lower, upper, gamma, c)
+    return _bounds(problem, V, lower, upper, gamma, c)
 
 
-def _bounded(
+def _bounds(
     problem: Problem, V: Rationals, lower: Rationals, upper: Rationals, gamma: Fraction, c: Rationals
 ) -> ExactCertificate:
     """MacQueen's bounds, with the clamps that hold for every problem."""
@@ -125,8 +127,8 @@ def _bounded(
     return ExactCertificate(frozen(lower), frozen(upper))
 
 
-def _transported(cells: Cells, y: int, p: Row, q: Row, V: Rationals) -> tuple[Fraction, Fraction]:
-    """<π, V>, and the 1-norm by which the marginals are off."""
+def _transport_cost(cells: Cells, y: int, p: Row, q: Row, V: Rationals) -> tuple[Fraction, Fraction]:
+    """<π, V>, and the 1-norm error of the marginals."""
     left, right = [mass for _, mass in p], [mass for _, mass in q]
     total = Fraction(0)
     for k in range(int(cells.indptr[y]), int(cells.indptr[y + 1])):

@@ -7,13 +7,15 @@ states, their distances to anything are equal; likewise for the target. So the p
 
 where P̂[X] is the row of the first state of X, summed over classes. Rows are rounded when a chain is made, so states
 that move alike on paper may differ by a few roundings. The distance between the rows of a class and P̂[X] is measured
-and added to P̂'s `row_error`, so that the quotient's certificate pays for it: with δ the largest 1-norm of each side,
+and added to P̂'s `row_error`, which widens the quotient's certificate: with δ the largest 1-norm of each side,
 
     |V* - V̂| ≤ γ/(1-γ) · ½(δ_x + δ_y) · span V̂.
 
 Such a class is marked as `merged`: no distance from it is proved to be zero, not even from itself.
 
 No sweep over the full problem is needed. Couplings are lifted to states when they are read (kernels/lifting.py).
+
+Reference: Kemeny & Snell 1960 (lumpability).
 """
 
 from __future__ import annotations
@@ -29,16 +31,16 @@ from bisimetric.certificates.zeros import closed_subset
 from bisimetric.couplings.lifted import LiftedWitness
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.lumping import Lump, lump
-from bisimetric.models.partition import Classes, Moves, refined
+from bisimetric.models.partition import Classes, Moves, refine
 from bisimetric.models.rows import GRAIN, Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solution import Solution
 
-WORTHWHILE = 0.5  # of the pairs, at most, must be left for the quotient to be solved instead
-GRAINS_PER_ENTRY = 4  # per entry of a row: sums that are equal on paper may differ by as many grains
-SHARE_OF_TOL = 0.05  # of the relative gap asked for: the most that lumping may add to it
+WORTHWHILE = 0.5  # solve the quotient if it has at most this share of the pairs
+GRAINS_PER_ENTRY = 4  # grains per entry of a row by which sums that are equal on paper may differ
+SHARE_OF_TOL = 0.05  # the most that lumping may add to the relative gap, as a share of the requested one
 ROWS_AT_ONCE = 64  # rows of the cost that are compared in one call
-MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd, without pattern: 2^64 divided by the golden ratio
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # multiplier of hashes: 2^64 divided by the golden ratio, made odd
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,11 +52,11 @@ class Lumping:
     target: Lump
     small: Problem
 
-    def reduced(self, guess: Floats) -> Floats:
-        """A guess of the distances, on classes."""
+    def reduce(self, guess: Floats) -> Floats:
+        """A guess of the distances, reduced to classes."""
         return guess[np.ix_(self.source.first, self.target.first)]
 
-    def lifted(self, solution: Solution) -> Solution:
+    def lift(self, solution: Solution) -> Solution:
         """The full problem's solution from that of the small one."""
         old = solution.certificate
         value, lower, upper, checked_value = map(self._spread, (old.value, old.lower, old.upper, solution._proof.value))
@@ -74,7 +76,7 @@ class Lumping:
         return array[np.ix_(self.source.classes, self.target.classes)]
 
 
-def worthwhile(problem: Problem, tol: float) -> Lumping | None:
+def find_quotient(problem: Problem, tol: float) -> Lumping | None:
     """The problem on classes, if it has at most half as many pairs and its certificate can reach `tol`."""
     n, m = problem.shape
     most = int(WORTHWHILE * n * m)
@@ -116,11 +118,11 @@ def _bare(chain: MarkovChain) -> MarkovChain:
 def _classes(chain: MarkovChain, groups: Classes, most: int) -> Classes | None:
     rows = chain.transitions
     tol = GRAINS_PER_ENTRY * GRAIN * int(np.diff(rows.indptr).max())
-    return refined(Moves(rows.indptr, rows.indices, rows.data), groups, tol, most)
+    return refine(Moves(rows.indptr, rows.indices, rows.data), groups, tol, most)
 
 
 def _equal_rows(tables: list[npt.NDArray[Any]]) -> Classes:
-    """Groups of states whose rows are equal in all tables: by a number for each row, then entry by entry."""
+    """Groups of states whose rows are equal in all tables: compares a hash of each row, then the entries."""
     n = len(tables[0])
     key = np.zeros(n, np.uint64)
     for table in tables:
@@ -135,5 +137,5 @@ def _equal_rows(tables: list[npt.NDArray[Any]]) -> Classes:
         for k in range(0, n, ROWS_AT_ONCE):
             part = slice(k, k + ROWS_AT_ONCE)
             other = (table[part] != table[like[part]]).any(axis=1)
-            like[part][other] = np.arange(n)[part][other]  # different rows with the same number stay alone
+            like[part][other] = np.arange(n)[part][other]  # rows that differ but have the same hash stay alone
     return np.unique(like, return_inverse=True)[1].astype(np.int64)

@@ -8,7 +8,7 @@ Policy iteration: choose the best action against V, then evaluate that policy wi
 
     T V + γ/(1-γ)·min R  ≤  V_π  ≤  V  ≤  T V + γ/(1-γ)·max R,
 
-so the lower bound is also one on what the policy itself earns. Both ends are widened for rounding.
+so the lower bound also holds for the value of the policy itself. Both bounds are widened for rounding.
 
 References: Howard 1960; MacQueen 1966.
 """
@@ -30,11 +30,11 @@ from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.problems.discounted import checked_discount
 
-TOL = 1e-12  # of the gap, relative to the largest value: close to what rounding allows
-EVALUATION = 1e-9  # residual of an evaluation, relative to the residual it starts from
-SOLVED = 16 * UNIT_ROUNDOFF  # the same, relative to the solution, where that is less
+TOL = 1e-12  # target of the gap, relative to the largest value: close to the limit of rounding
+EVALUATION = 1e-9  # target residual of an evaluation, relative to the residual it starts from
+SOLVED = 16 * UNIT_ROUNDOFF  # target residual of an evaluation, relative to the solution, if that is smaller
 ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
-MOST_ROUNDS = 10_000  # each finds a better policy; rarely are more needed than there are states
+MOST_ROUNDS = 10_000  # each round finds a better policy; rarely are more needed than there are states
 PROGRESS = 0.9  # a gap below this fraction of the best one counts as progress
 
 
@@ -103,12 +103,12 @@ def optimal_policy(mdp: MDP, discount: float) -> OptimalPolicy:
 
 
 def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[Floats, npt.NDArray[np.int64], Floats]:
-    """V, the policy that is best against it, and T V, with a gap close to what rounding allows."""
+    """V, the policy that is best against it, and T V, with a gap close to the limit of rounding."""
     states = np.arange(rewards.shape[1])
     onward = gamma / (1.0 - gamma)
     value = np.zeros(len(states))
     best, idle = math.inf, 0
-    kept = None  # the policy that is evaluated: it takes another action only if that is better by more than rounding
+    kept = None  # the policy that is evaluated; it changes an action only if another is better by more than rounding
     for _ in range(MOST_ROUNDS):
         earned = rewards + gamma * (stacked @ value).reshape(rewards.shape)
         policy = earned.argmax(axis=0)
@@ -122,15 +122,15 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
         kept = policy if kept is None else np.where(swept - earned[kept, states] > SOLVED * largest, policy, kept)
         moves, gain = stacked[kept * len(states) + states], earned[kept, states] - value
         shift = 0.5 * onward * float(gain.min() + gain.max())
-        value = value + _evaluated(moves, gain, gain + shift, gamma)
+        value = value + _evaluate(moves, gain, gain + shift, gamma)
     raise SolverFailed(
         f"{MOST_ROUNDS} policies were not enough: the optimal values are known to {gap / largest:.1g} of the largest; "
         "choose a smaller discount"
     )
 
 
-def _evaluated(moves: sparse.csr_array, residual: Floats, start: Floats, gamma: float) -> Floats:
-    """d with (I - γP) d = residual; `start`, a step of value iteration, where the linear system is not solved."""
+def _evaluate(moves: sparse.csr_array, residual: Floats, start: Floats, gamma: float) -> Floats:
+    """Solve (I - γP) d = residual; returns `start`, a step of value iteration, if the linear solver fails."""
     largest = float(np.abs(residual).max())
     target = min(EVALUATION * largest, SOLVED * float(np.abs(start).max()))
     solved = Ladder().solve_stored(moves, residual, start, gamma, target)

@@ -22,7 +22,7 @@ from bisimetric.errors import InvalidOption, MissingExtra
 from bisimetric.models.rows import Floats, real_array
 
 RANDOM_STARTS = 4
-ROUNDS = 500  # of one descent, at most
+ROUNDS = 500  # most rounds of one descent
 MOST_DIMENSIONS = 10_000
 PROGRESS = 1e-8  # a descent ends when a round gains less, relative to the distances squared
 SYMMETRIC = 1e-6  # largest difference between d and its transpose, relative to the largest distance

@@ -181,7 +181,7 @@ def _of_answer(solution: Answer, visits: Visits, law: Floats, k: int, *, from_st
     """The k largest parts of the distance from a joint law, which must be inside its certified interval."""
     low, high = (float((law * bound).sum(where=law > 0)) for bound in (solution.lower, solution.upper))
     distance = checked_total(visits, (low, high))
-    if from_starts:  # `law` couples the starts best for the values, so its bounds are wider than the interval
+    if from_starts:  # `law` is optimal for the values, not for the bounds, so its bounds are wider than the interval
         low, high = solution.interval
     return explained(visits, min(max(distance, low), high), k)
 

@@ -1,4 +1,4 @@
-"""What all pictures share: figures and their files, colours, markers, texts, legends and colour bars.
+"""The common parts of all pictures: figures and their files, colours, markers, texts, legends and colour bars.
 
 matplotlib is imported when something is drawn, never before. Figures are made without pyplot, so they need no display
 and are freed like other objects. Text from outside is data: mathematics and TeX in it are not interpreted, and
@@ -143,7 +143,7 @@ def save(figure: Figure, path: object) -> None:
 
 
 def inert(text: object, longest: int = LONGEST_NAME) -> str:
-    """The text as one line of visible characters, at most so long; whatever is not visible becomes an escape."""
+    """The text as one line of at most `longest` visible characters; invisible ones become escapes."""
     from matplotlib.font_manager import FontProperties, findfont
 
     families = FontProperties().get_family()

@@ -1,7 +1,7 @@
 """Values of states as colours over the cells of a grid.
 
 A chain is a grid if its states are named "(row,column)", as those of `bisimetric.environments.grid` are. The map is the
-smallest rectangle around the cells; what is no state is a wall.
+smallest rectangle around the cells; a cell without a state is a wall.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Half projections and rounding as matrix products, where every state has all successors.
 
+    sums = weights · factor,        weights = Q(y'|y)·exp(β + v),        factor = exp(Λ - u - v)
+
 The equations are those of kernels/sinkhorn/projection.py, summed with the shared kernel. Scalings of consecutive pairs
-are the rows of a matrix. Exponentials and logarithms are numpy's, the product is that of the BLAS, and one fused pass
-does the work between them. The weights (probabilities times exponentials of the other side's scalings) are kept for the
-other passes of a round, and a projection leaves those for the next one. If one pair of a block is out of range, the
-general kernel does the block. Each function is one pass, so nothing iterates here.
+are the rows of a matrix. numpy takes exponentials and logarithms, the BLAS multiplies, and one compiled pass does the
+work between them. The weights are kept for the other passes of a round, and a projection computes those that the next
+projection needs. If one pair of a block is out of range, the general kernel does the whole block. Each function is one
+pass, so nothing iterates here.
 
 References: Cuturi 2013; Calo et al. 2024.
 """
@@ -17,12 +19,15 @@ from bisimetric.kernels._compile import vector_kernel
 from bisimetric.kernels.layout import SMALLEST, SPAN
 from bisimetric.kernels.sinkhorn.elementary import inner
 
-UNKNOWN = np.inf  # as the first `middle` of a block: its weights are not computed yet
+UNKNOWN = np.inf  # the first `middle` of a block whose weights are not computed yet
 
 
 @vector_kernel
 def relate(first, last, given, rest, centre, out, error, middle):
-    """out + error = given + centre + rest relative to that of the first state; how far any whole part is from it."""
+    """Set out + error = given + centre + rest, relative to the whole part of the first state.
+
+    Returns the largest distance of a whole part from that of the first state.
+    """
     furthest = 0.0
     for pair in range(first, last):
         row, row_rest, here, missed = given[pair], rest[pair], out[pair], error[pair - first]
@@ -39,7 +44,7 @@ def relate(first, last, given, rest, centre, out, error, middle):
 
 @vector_kernel
 def weigh(first, last, m, by_source, probability, error, weights):
-    """The exponentials, corrected for what their arguments missed, times the probabilities of the other side."""
+    """Correct the exponentials for the errors of their arguments, and multiply by the other side's probabilities."""
     for pair in range(first, last):
         x = pair // m
         here, missed, row = weights[pair], error[pair - first], probability[pair - x * m if by_source else x]
@@ -49,7 +54,7 @@ def weigh(first, last, m, by_source, probability, error, weights):
 
 @vector_kernel
 def commit(first, last, logs, middle, shift, mine, mine_rest):
-    """The own scalings, from the logarithms of the sums."""
+    """Set the own scalings from the logarithms of the sums."""
     for pair in range(first, last):
         log, own, own_rest, reference = logs[pair - first], mine[pair], mine_rest[pair], middle[pair]
         for i in range(len(log)):
@@ -60,7 +65,7 @@ def commit(first, last, logs, middle, shift, mine, mine_rest):
 
 @vector_kernel
 def expect(first, last, by_source, step, cost, probability, logs, middle, shift, mine, mine_rest, expected):
-    """c - 1/step·Σ P(x')·(α + log Σ …), from the logarithms of the sums, which are overwritten."""
+    """Set expected = c - 1/step·Σ P(x')·(α + log Σ …) from the logarithms of the sums; overwrites them."""
     m = cost.shape[1]
     for pair in range(first, last):
         x = pair // m
@@ -73,18 +78,18 @@ def expect(first, last, by_source, step, cost, probability, logs, middle, shift,
 
 @vector_kernel
 def turn(first, last, m, by_source, probability, sums, factor, top, weights, middle):
-    """The weights of the side just projected: its scalings are one over the sums, so no exponential is needed."""
+    """Compute the weights of the side just projected, without exponentials: its scalings are one over the sums."""
     for pair in range(first, last):
         x = pair // m
         here, total, row = weights[pair], sums[pair - first], probability[x if by_source else pair - x * m]
         for k in range(len(here)):
-            # The operator would look for zeros to raise an error, one number at a time.
+            # The operator / would test every divisor for zero, which prevents vector instructions.
             here[k] = np.divide(row[k] * factor[k], total[k])
         middle[pair] = top - middle[pair]
 
 
 def prepare(first, last, by_source, rows, centre, scalings, out):
-    """The weights of the pairs first..last; False if one is out of range."""
+    """Compute the weights of the pairs first..last; returns False if one is out of range."""
     n, m = len(rows[0].indptr) - 1, len(rows[1].indptr) - 1
     given, rest = (scalings.b, scalings.b_rest) if by_source else (scalings.a, scalings.a_rest)
     error = np.empty((last - first, len(centre)))
@@ -98,9 +103,9 @@ def prepare(first, last, by_source, rows, centre, scalings, out):
 
 
 def project(first, last, step, cost, rows, shared, given, own_centre, scalings, expected):
-    """The pairs first..last: sets own scalings, or `expected` if it is not empty. False if a pair is out of range.
+    """Project the pairs first..last: set own scalings, or `expected` if it is not empty; False if one is out of range.
 
-    When it sets scalings, `given` becomes the weights of the own side, relative to `own_centre`, if it can hold them.
+    When it sets scalings, `given` becomes the weights of the own side, relative to `own_centre`, if they fit.
     """
     n, m = cost.shape
     by_source, own = shared.by_source, rows[0 if shared.by_source else 1]
@@ -126,10 +131,11 @@ def project(first, last, step, cost, rows, shared, given, own_centre, scalings, 
 
 
 def rounded_mean(first, last, rows, centres, kernel, top, value, scalings):
-    """[pairs], <G, value> for the couplings F of the pairs first..last rounded to G; None if one is out of range.
+    """[pairs], <G, value> where G is the rounded coupling of each pair first..last; None if one is out of range.
 
-    F = diag(A) kernel diag(B), so what Algorithm 3 needs (see kernels/rounding.py) are products with vectors. Of
-    `kernel` = exp(Λ - centres - top) entries below e^-708 are lost, at most e^-108 where A and B are at most e^300.
+    Before rounding the coupling is F = diag(A) kernel diag(B), so Algorithm 3 (see kernels/sinkhorn/rounding.py) needs
+    only products with vectors. Entries of `kernel` = exp(Λ - centres - top) below e^-708 are lost; A and B are at most
+    e^300, so each such entry of F is at most e^-108.
     """
     n, m = value.shape
     p = np.repeat(rows[0].data.reshape(n, n)[first // m : last // m], m, axis=0)
@@ -158,6 +164,6 @@ def rounded_mean(first, last, rows, centres, kernel, top, value, scalings):
 
 
 def _shrink(weights, products, limit):
-    """Where weights·products exceed the limit, make them equal to it."""
+    """Scale the weights down where weights·products exceed the limit."""
     total = weights * products
     weights *= np.divide(limit, total, out=np.ones_like(total), where=total > limit)

@@ -3,8 +3,9 @@
     exp(w + r) = 2^k · exp(((w - k·ln 2) + r)),    k = rint((w + r) / ln 2)
     log(x)     = e·ln 2 + 2·artanh((μ - 1)/(μ + 1)),   x = 2^e·μ,  μ in [1/√2, √2)
 
-Arguments of exp come in two parts, a whole number and a small rest, so that nothing is lost where w is large. Both
-are right to about one unit in the last place. Taking numbers apart works on a view of the array as integers.
+Arguments of exp come in two parts, a whole number w and a small rest r, so that no digit is lost where w is large. The
+results of both are right to about one unit in the last place. A view of the array as integers gives the exponents and
+mantissas. Every function is one pass, so nothing iterates here.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ import numpy as np
 
 from bisimetric.kernels._compile import reduction_kernel, vector_kernel
 
-LOWEST_EXPONENT = -708.0  # below, exp is taken to be zero
-PER_LN2 = 1.4426950408889634
-LN2_HIGH = 6.93147180369123816490e-01  # its last bits are zero, so that a multiple up to 2^20 is exact
-LN2_LOW = 1.90821492927058770002e-10
-ROUNDER = 1.5 * 2.0**52  # x + ROUNDER - ROUNDER is the whole number next to x, which stands in the last bits of the sum
-BIAS = 1023
-MANTISSA = 0x000FFFFFFFFFFFFF
-SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
-TO_SQRT_HALF = 0x3FF0000000000000 - SQRT_HALF_BITS
-TWO52_BITS = 0x4330000000000000
+LOWEST_EXPONENT = -708.0  # exp of anything below is zero
+PER_LN2 = 1.4426950408889634  # 1/ln 2
+LN2_HIGH = 6.93147180369123816490e-01  # ln 2 with zeros as its last bits, so that its multiples up to 2^20 are exact
+LN2_LOW = 1.90821492927058770002e-10  # ln 2 - LN2_HIGH
+ROUNDER = 1.5 * 2.0**52  # x + ROUNDER - ROUNDER is x rounded to a whole number; the last bits of x + ROUNDER hold it
+BIAS = 1023  # of the exponent of a double
+MANTISSA = 0x000FFFFFFFFFFFFF  # bits of the mantissa
+SQRT_HALF_BITS = 0x3FE6A09E667F3BCD  # bits of 1/√2
+TO_SQRT_HALF = 0x3FF0000000000000 - SQRT_HALF_BITS  # bits of 1 minus bits of 1/√2
+TWO52_BITS = 0x4330000000000000  # bits of 2^52
 TWO52 = 2.0**52
 
 
@@ -58,7 +59,7 @@ def exp_parts(count, whole, rest, out, scratch):
 
 @vector_kernel
 def log_all(count, x, out, scratch):
-    """out = log(x) on the first `count` entries of positive normal numbers; x is overwritten."""
+    """out = log(x) on the first `count` entries, which are positive normal numbers; overwrites x."""
     bits, exponents = x.view(np.int64), scratch.view(np.int64)
     for k in range(count):
         exponents[k] = ((bits[k] + TO_SQRT_HALF) >> 52) | TWO52_BITS

@@ -8,22 +8,22 @@ A half projection on the source side makes the sums over y' equal to P(x'|x), wh
 
     α_xy(x') = -log Σ_{y'} Q(y'|y) exp(β_xy(y') + Λ(x', y')),
 
-and the one on the target side is the same with the roles exchanged: one kernel serves both, `own` being the side
-that is projected.
+and the one on the target side is the same with the roles exchanged. One kernel does both; `own` names the side that is
+projected, `other` the opposite side.
 
-Logarithms grow with the number of rounds, far beyond what exp can take and until their last digits are larger than
-a marginal may err. Hence every one is kept as a whole number plus a rest in [-1/2, 1/2]: sums of whole numbers are
-exact, so α + β + Λ, a small number where there is mass, loses nothing. There are two ways to a sum:
+Logarithms grow with the number of rounds: they leave the range of exp, and the rounding of a single number would exceed
+the allowed error of a marginal. So each is stored as a whole number plus a rest in [-1/2, 1/2]: sums of whole numbers
+are exact, so α + β + Λ, which is small where there is mass, loses no digits. There are two ways to compute a sum:
 
 - *shared*: exp(Λ - u - v) is computed once for all pairs, with references u, v on the two sides. A pair needs the
   exponentials of its own β + v, and then only multiplications: pair by pair where supports are small, else by one
-  matrix product for all pairs of a source row. It is right as long as β + v spans at most SPAN on the support of the
+  matrix product for all pairs of a source row. It is accurate as long as β + v spans at most SPAN on the support of the
   pair, and no sum is below SMALLEST.
-- *alone*: any other pair takes exponentials of all its S_x·S_y cells, relative to the largest of a row.
+- *alone*: every other pair takes exponentials of all its S_x·S_y cells, relative to the largest exponent of a row.
 
-Work goes source row by source row: the scalings of the pairs (x, ·) lie side by side, so all exponentials and all
-logarithms of a row are taken in one go. Where every state has all successors, kernels/sinkhorn/dense.py is faster. A
-half projection is one pass, so nothing iterates here.
+The kernel works source row by source row: the scalings of the pairs (x, ·) are adjacent, so it takes all exponentials
+and all logarithms of a row at once. Where every state has all successors, kernels/sinkhorn/dense.py is faster. A half
+projection is one pass, so nothing iterates here.
 
 Scalings lie in flat arrays: those of (x, y) begin at m·P.indptr[x] + y·S_x and at x·nnz(Q) + Q.indptr[y].
 
@@ -38,9 +38,9 @@ from bisimetric.kernels._compile import vector_kernel, vector_part
 from bisimetric.kernels.layout import SMALLEST, SPAN, Index, Supports
 from bisimetric.kernels.sinkhorn.elementary import exp_parts, log_all
 
-NO_MASS = 1.0  # sums of a pair that is not projected, so that their logarithms can be taken with the others
-HUGE = 1.7e308  # beyond any logarithm: kernels may assume finite numbers
-FAINT = -80.0  # terms with exponents this far below the largest are left out of a sum, whatever their probabilities
+NO_MASS = 1.0  # stands for the sums of a pair that is not projected; any number with a logarithm serves
+HUGE = 1.7e308  # above every logarithm; not infinite, since these kernels assume finite numbers
+FAINT = -80.0  # terms whose exponents are this far below the largest are left out of a sum
 
 
 @vector_kernel
@@ -80,7 +80,7 @@ def gibbs(amount, expected, whole, rest, commit, out):
 
 @vector_kernel
 def centres(P, Q, scalings, centre_x, centre_y):
-    """References for the shared way: minus the mean of the scalings of all pairs at a successor, as a whole number."""
+    """References for shared sums: minus the mean of the scalings of all pairs at a successor, as a whole number."""
     n, m = len(P.indptr) - 1, len(Q.indptr) - 1
     count_x, count_y = np.zeros(n), np.zeros(m)
     centre_x[:] = 0.0
@@ -107,10 +107,10 @@ def centres(P, Q, scalings, centre_x, centre_y):
 
 @vector_kernel
 def project(first, last, by_products, step, cost, stop, P, Q, shared, scalings, expected):
-    """A half projection of the pairs of the source rows first..last.
+    """Half-project the pairs of the source rows first..last.
 
-    If `expected` is empty, this sets the own scalings. Otherwise expected = c - 1/step·Σ P(x')·(α + log Σ …): what the
-    Bellman–Sinkhorn operator makes of the value that `shared` was built with, averaged over the own successors.
+    If `expected` is empty, this sets the own scalings. Otherwise it sets expected = c - 1/step·Σ P(x')·(α + log Σ …):
+    the Bellman–Sinkhorn operator applied to the value that `shared` was built with, averaged over the own successors.
     """
     by_source, m = shared.by_source, len(Q.indptr) - 1
     longest = 0
@@ -170,7 +170,7 @@ def project(first, last, by_products, step, cost, stop, P, Q, shared, scalings, 
 
 @vector_part
 def _repeat_row(x_at, sx, p_to, p_mass, states, probability, ends):
-    """The successors of x once for every y, so that both sides have the same form."""
+    """Repeat the successors of x for every y, so that both sides have the same form."""
     ends[0] = 0
     for y in range(len(ends) - 1):
         ends[y + 1] = ends[y] + sx
@@ -181,7 +181,7 @@ def _repeat_row(x_at, sx, p_to, p_mass, states, probability, ends):
 
 @vector_part
 def _relate(states, ends, given, centre, whole, middle, fits):
-    """whole = given + centre - middle of each pair; `fits` says whether all its exponentials are in range."""
+    """Set whole = given + centre - middle for each pair; fits[y] says whether all its exponentials are in range."""
     for k in range(len(given)):
         whole[k] = given[k] + centre[Index(states[k])]
     for y in range(len(middle)):
@@ -190,7 +190,7 @@ def _relate(states, ends, given, centre, whole, middle, fits):
         for k in range(begin, end):
             low, high = min(low, whole[k]), max(high, whole[k])
         fits[y] = high - low <= SPAN
-        middle[y] = np.rint(0.5 * (low + high)) if fits[y] else high  # relative to `high`, no exponential overflows
+        middle[y] = np.rint(0.5 * (low + high)) if fits[y] else high  # relative to `high` no exponential overflows
         for k in range(begin, end):
             whole[k] -= middle[y]
 
@@ -199,7 +199,7 @@ def _relate(states, ends, given, centre, whole, middle, fits):
 def _sum_by_pair(
     own_states, own_ends, other_states, other_ends, weights, factor, shift, middle, going, fits, sums, tops
 ):
-    """sums = Σ weights·factor at every own successor, over the other successors of its pair; see `_misfits`."""
+    """Set sums = Σ weights·factor at every own successor, over the other successors of its pair; see `_misfits`."""
     missed = 0
     for y in range(len(going)):
         if not going[y]:
@@ -223,7 +223,7 @@ def _sum_by_pair(
 
 @vector_part
 def _sum_by_row(row, other_states, other_ends, weights, factor, dense, factors, sums):
-    """The same by one matrix product for the source side, whose successors at every pair are `row`."""
+    """Do the same by one matrix product for the source side, whose successors at every pair are `row`."""
     m, sx = len(dense), len(row)
     columns = factors[: m * sx].reshape(m, sx)
     for j in range(m):
@@ -239,7 +239,7 @@ def _sum_by_row(row, other_states, other_ends, weights, factor, dense, factors, 
 
 @vector_part
 def _sum_by_column(row, own_states, own_ends, weights, factor, dense, factors, sums):
-    """The same for the target side: the other successors at every pair are `row`."""
+    """Do the same for the target side: the other successors at every pair are `row`."""
     m, sx = len(dense), len(row)
     rows = factors[: sx * m].reshape(sx, m)
     for i in range(sx):
@@ -253,7 +253,7 @@ def _sum_by_column(row, own_states, own_ends, weights, factor, dense, factors, s
 
 @vector_part
 def _misfits(own_states, ends, shift, middle, going, fits, sums, tops):
-    """The true sums are sums·exp(tops); returns how many pairs do not fit the shared kernel."""
+    """Set `tops` so that the true sums are sums·exp(tops); returns how many pairs do not fit the shared kernel."""
     missed = 0
     for y in range(len(going)):
         right, base = fits[y], middle[y]
@@ -269,7 +269,7 @@ def _misfits(own_states, ends, shift, middle, going, fits, sums, tops):
 
 @vector_part
 def _sum_alone(own_states, ends, other, given, given_rest, shared, fits, exponent, sums, tops):
-    """The sums of the pairs that do not fit the shared kernel, each relative to the largest of its exponents."""
+    """Sum the pairs that do not fit the shared kernel, each sum relative to its largest exponent."""
     for y in range(len(fits)):
         if fits[y]:
             continue
@@ -289,7 +289,7 @@ def _sum_alone(own_states, ends, other, given, given_rest, shared, fits, exponen
 
 @vector_part
 def _set_scalings(ends, going, tops, logs, mine, mine_rest):
-    """mine + mine_rest = -(tops + logs), except where the game stops; overwrites tops and logs."""
+    """Set mine + mine_rest = -(tops + logs), except where the game stops; overwrites tops and logs."""
     for i in range(len(mine)):
         carry = np.rint(logs[i])
         tops[i] = -(tops[i] + carry)
@@ -303,7 +303,7 @@ def _set_scalings(ends, going, tops, logs, mine, mine_rest):
 
 @vector_kernel
 def duals(first, last, stop, P, Q, scalings, out):
-    """<α, P[x]> + <β, Q[y]> of the pairs first..last, nothing at stops."""
+    """Compute <α, P[x]> + <β, Q[y]> of the pairs first..last; keeps `out` at stops."""
     m = len(Q.indptr) - 1
     for pair in range(first, last):
         x = pair // m
@@ -312,7 +312,7 @@ def duals(first, last, stop, P, Q, scalings, out):
             continue
         sx, sy = P.indptr[x + 1] - P.indptr[x], Q.indptr[y + 1] - Q.indptr[y]
         at_x, at_y = m * P.indptr[x] + y * sx, x * len(Q.data) + Q.indptr[y]
-        base = scalings.a[at_x]  # α and β may be large and opposite, up to a constant
+        base = scalings.a[at_x]  # α and β may contain a large constant with opposite signs; these cancel here
         total = base + scalings.b[at_y]
         for i in range(sx):
             total += P.data[P.indptr[x] + i] * ((scalings.a[at_x + i] - base) + scalings.a_rest[at_x + i])

@@ -1,13 +1,15 @@
-"""Couplings in factored form made valid: shrink what exceeds the marginals, then spread what is missing.
+"""Rounding to valid couplings: shrink rows and columns that exceed the marginals, then spread the missing mass.
 
-A pair's coupling F = P Q exp(α + β + Λ) has nearly the marginals p, q it should. Algorithm 3 of Calo et al. 2024
-(Altschuler, Weed & Rigollet 2017) makes them exact, and moves F by at most twice what they were off:
+The marginals of a pair's coupling F = P Q exp(α + β + Λ) are nearly the required p and q. Algorithm 3 of Calo et al.
+2024 makes them exact, and moves F by at most twice the error of its marginals:
 
     F'  = diag(min(p / F1, 1)) F,        F'' = F' diag(min(q / F'ᵀ1, 1)),
     G   = F'' + err_p err_qᵀ / |err_p|,  err_p = p - F''1,  err_q = q - F''ᵀ1.
 
-Nothing is stored: the couplings of a pair are computed where they are needed, for the checker and in every product of
-a policy evaluation. Whatever the scalings are, G is a coupling, also in the middle of a round.
+Nothing is stored: the checker and every product of a policy evaluation compute the couplings of a pair when they need
+them. G is a coupling for any scalings, also in the middle of a round. Rounding is one pass, so nothing iterates here.
+
+References: Altschuler, Weed & Rigollet 2017, Algorithm 2; Calo et al. 2024, Algorithm 3.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from bisimetric.kernels._compile import kernel
 from bisimetric.kernels.layout import Index
 from bisimetric.kernels.sinkhorn.elementary import exp_parts
 
-NOTHING = -60.0  # exponents of a density below are taken as zero mass, which rounding then makes up for
-TOO_MUCH = 300.0  # exponents are cut here; only a round cut short has such
+NOTHING = -60.0  # a density with an exponent below this counts as zero; rounding replaces the lost mass
+TOO_MUCH = 300.0  # exponents are cut off here; only an interrupted round has larger ones
 
 
 @kernel
 def densities(x, y, P, Q, scalings, whole, rest, plan, work):
-    """plan[:S_x·S_y] = the coupling of (x, y) as it is, row by row."""
+    """Write the coupling of (x, y), not rounded, to plan[:S_x·S_y], row by row."""
     m = len(Q.indptr) - 1
     x_at, y_at = P.indptr[x], Q.indptr[y]
     sx, sy = P.indptr[x + 1] - x_at, Q.indptr[y + 1] - y_at
@@ -53,7 +55,7 @@ def densities(x, y, P, Q, scalings, whole, rest, plan, work):
 
 @kernel
 def couple(p, q, plan, row, column):
-    """Algorithm 3 on plan[:S_x·S_y], in place; row and column are work space."""
+    """Apply Algorithm 3 to plan[:S_x·S_y] in place; row and column are work space."""
     sx, sy = len(p), len(q)
     for i in range(sx):
         total = 0.0
@@ -96,7 +98,7 @@ def couple(p, q, plan, row, column):
 
 @kernel
 def rounded(first, last, P, Q, scalings, whole, rest, make_valid, cells):
-    """The couplings of the pairs first..last (flat), all S_x·S_y cells of each; rounded if `make_valid`."""
+    """Write all S_x·S_y cells of the couplings of the flat pairs first..last; rounded if `make_valid`."""
     m = len(Q.indptr) - 1
     work = np.empty((4, m))
     row, column = np.empty(len(P.indptr) - 1), np.empty(m)
@@ -121,7 +123,7 @@ def rounded(first, last, P, Q, scalings, whole, rest, make_valid, cells):
 
 @kernel
 def potentials(first, last, value, P, Q, scalings, total_step, from_source, cells):
-    """g for `value`: the scalings divided by the total step are nearly potentials; c-transforms make the best of them.
+    """Make potentials g for `value`: scalings divided by the total step, improved by c-transforms.
 
     f comes from α, or from β by a transform, whichever was projected last; then g(j) = min_i value(i, j) - f(i).
     """
@@ -137,7 +139,7 @@ def potentials(first, last, value, P, Q, scalings, total_step, from_source, cell
         at_x, at_y = m * x_at + y * sx, x * len(Q.data) + y_at
         g = cells.potential[cells.start[pair - first] : cells.start[pair - first + 1]]
         if not from_source:
-            for j in range(sy):  # β until f is known
+            for j in range(sy):  # holds β until f is known
                 g[j] = (scalings.b[at_y + j] + scalings.b_rest[at_y + j]) * per_step
         for i in range(sx):
             state = Index(p_to[x_at + i])
@@ -192,7 +194,7 @@ def apply_rounded(first, last, vector, out, other, discount, stop, P, Q, scaling
 
 @kernel
 def marginal_errors(first, last, by_source, P, Q, stop, scalings, whole, rest, out):
-    """The 1-norm by which the marginals of one side are off, before rounding, at the pairs first..last."""
+    """Compute the 1-norm error of the marginals of one side, before rounding, at the pairs first..last."""
     m = len(Q.indptr) - 1
     work = np.empty((4, m))
     plan = np.empty((len(P.indptr) - 1) * m)
@@ -220,7 +222,7 @@ def marginal_errors(first, last, by_source, P, Q, stop, scalings, whole, rest, o
 
 @kernel
 def make_valid(first, last, P, Q, visited, cells):
-    """Algorithm 3 on given couplings of the pairs first..last; pairs never visited get the independent one."""
+    """Apply Algorithm 3 to the couplings in `cells`, of the pairs first..last; pairs never visited get the product."""
     m = len(Q.indptr) - 1
     row, column = np.empty(len(P.indptr) - 1), np.empty(m)
     for pair in range(first, last):

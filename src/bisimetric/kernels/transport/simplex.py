@@ -7,17 +7,17 @@ Potentials solve pot(i) + pot(j) = C(i, j) on the arcs; the tree is optimal when
 reduced cost C(i, j) - pot(i) - pot(j) is negative.
 
 Flows are sums of multiples of 2⁻⁵² and therefore exact. Trees are kept *strongly feasible*: every arc without
-flow has a source node as its child. That is feasibility after every node but the root has sent a tiny ε more
-towards the root, under which no flow vanishes.
+flow has a source node as its child. Equivalently, the flows stay positive when every node but the root sends a tiny ε
+more towards the root.
 
-- The primal simplex starts from a strongly feasible tree, for costs that have changed. The leaving arc is the
-  last blocking one met on the way from the root side, which keeps the property and rules out cycling
-  (Cunningham 1976; Bonneel et al. 2011 use the same rule).
-- The dual simplex starts from the optimal tree of other marginals and the same costs, which is still
-  optimal but no longer feasible. An arc that violates strong feasibility leaves; the cheapest arc that brings
-  flow the other way enters.
+- The primal simplex starts from a strongly feasible tree after the costs have changed. If several arcs block, the last
+  one on the way from the root side leaves, which keeps the tree strongly feasible and rules out cycling
+  (Cunningham 1976; Bonneel et al. 2011 use the same rule). It stops when no reduced cost is below the tolerance.
+- The dual simplex starts from a tree that is optimal for the same costs and other marginals. For the new marginals its
+  reduced costs are right but its flows need not be feasible. An arc that violates strong feasibility leaves; the
+  cheapest arc that sends flow the other way enters. It stops when all flows are strongly feasible.
 
-Both stop at a pivot limit, which only rounding in the potentials (primal) or ties in the costs (dual) can reach.
+Both have a pivot limit, which only rounding in the potentials (primal) or ties in the costs (dual) can reach.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ import numpy as np
 from bisimetric.kernels._compile import finite_part, part
 from bisimetric.kernels.layout import SMALL, Index
 
-PIVOTS_PER_NODE = 1000  # of the primal simplex: more come from rounding only
-REPAIRS_PER_NODE = 4  # of the dual simplex: beyond, a new start is cheaper
-HUGE = 1e300
-Node: Any = np.uint32  # unsigned, being an index
-ROOT: Any = Node(0)  # typed, or functions would be compiled for these numbers apart
-NOBODY: Any = Node(2**32 - 1)
-CLOSED = -1.0  # room left in a target that a greedy start has filled
+PIVOTS_PER_NODE = 1000  # limit of the primal simplex; only rounding causes more pivots
+REPAIRS_PER_NODE = 4  # limit of the dual simplex, in pivots; beyond it a new start is cheaper
+HUGE = 1e300  # above every reduced cost
+Node: Any = np.uint32  # unsigned because nodes are indices
+ROOT: Any = Node(0)  # typed: for a plain Python number numba compiles a second version of a function
+NOBODY: Any = Node(2**32 - 1)  # stands for "no node"
+CLOSED = -1.0  # marks a target that a greedy start has filled
 
 
-# A tree while it is worked on: whole numbers [nodes, 8], of which 7 are used, and reals [4, nodes]. Arrays in a tuple,
-# or one array each, would be counted as references on every use, which takes longer than the pivots.
+# A tree in work: whole numbers [nodes, 8], of which 7 are used, and reals [4, nodes]. With a tuple of arrays, or one
+# array per field, numba would count references on every use, which takes longer than the pivots.
 CHILD, PARENT, UP, DEPTH, DOWN, RIGHT, LEFT = range(7)
-# CHILD and PARENT of arc k are listed at place k, parents before their children; the others are per node: its parent
-# (NOBODY for the root), its depth, its first child, its next and its previous sibling (NOBODY if there is none).
-MASS, FLOW, POT, ROOM = range(4)  # marginal of a node, flow between it and its parent, potential; free for use
-NEXT, END = range(2)  # in the lists of a greedy start
+# Row k holds CHILD and PARENT of arc k, parents before their children. The other fields belong to node k: its parent
+# (NOBODY for the root), depth, first child, next sibling and previous sibling (NOBODY if there is none).
+MASS, FLOW, POT, ROOM = range(4)  # marginal of a node, flow between it and its parent, potential; ROOM is work space
+NEXT, END = range(2)  # fields of the linked lists of a greedy start
 
 
 @part
 def new_tree(nodes):
-    """Room for a tree with this many nodes: its whole numbers, and its reals."""
+    """Allocate a tree with this many nodes: its whole numbers, and its reals."""
     return np.empty((nodes, 8), Node), np.empty((4, nodes))
 
 
@@ -66,7 +66,7 @@ def lowest_difference(cost, i, real, field, first, size):
 
 @part
 def staircase(sx, sy, tree, real):
-    """North-west corner tree; ties open the next source node, which makes it strongly feasible."""
+    """Build the north-west corner tree; ties open the next source node, which makes it strongly feasible."""
     i = 0
     j = 0
     left_a = real[MASS, 0]
@@ -90,19 +90,19 @@ def staircase(sx, sy, tree, real):
 
 @part
 def greedy(sx, sy, cost, tree, real, links):
-    """Each source node in turn fills its cheapest open targets; then the arcs are rooted at source node 0.
+    """Let each source node in turn fill its cheapest open targets; then root the arcs at source node 0.
 
-    The room holds guesses of the target potentials: cheapest means C less those. Ties are broken as if every node but
-    the root sent ε more towards the root (sources supply ε more, targets take ε less), with ε counted
-    separately, so that the tree is a spanning tree and strongly feasible. `links`: room for two
-    entries per arc, both of its ends.
+    real[ROOM] holds guesses of the target potentials; the cheapest target has the lowest cost minus guess. Ties are
+    broken as if every node but the root sent ε more towards the root (sources supply ε more, targets take ε less). The
+    multiples of ε are counted separately. The result is therefore a strongly feasible spanning tree. `links` has space
+    for two entries per arc, one for each end.
     """
     nodes = sx + sy
     for u in range(nodes):
         tree[u, DOWN] = NOBODY
     for j in range(sy):
         real[FLOW, j] = real[MASS, sx + j]
-        real[POT, j] = -1.0  # times ε
+        real[POT, j] = -1.0  # multiple of ε
     arcs = 0
     for i in range(sx):
         left_a = real[MASS, i]
@@ -144,7 +144,7 @@ def greedy(sx, sy, cost, tree, real, links):
         while slot != NOBODY:
             w = links[END, slot]
             if tree[w, UP] == NOBODY:
-                tree[w, UP] = ROOT  # it has been seen
+                tree[w, UP] = ROOT  # mark w as seen
                 tree[filled, CHILD] = w
                 tree[filled, PARENT] = u
                 filled += 1
@@ -154,7 +154,7 @@ def greedy(sx, sy, cost, tree, real, links):
 
 @part
 def flows(sx, sy, tree, real):
-    """real[FLOW, u] on the arc from node u to its parent, from the leaves up; exact for exact marginals."""
+    """Compute real[FLOW, u] on the arc from node u to its parent, from the leaves up; exact for exact marginals."""
     for i in range(sx):
         real[ROOM, i] = real[MASS, i]
     for j in range(sy):
@@ -168,9 +168,9 @@ def flows(sx, sy, tree, real):
 
 @part
 def primal(sx, sy, cost, tree, real, tol):
-    """Pivot a strongly feasible tree until no reduced cost is below -tol; returns the pivots made.
+    """Pivot a strongly feasible tree until no reduced cost is below -tol; returns the number of pivots.
 
-    Negative if the limit was hit. Only child and parent of `tree` are read; on return it is whole.
+    The number is negative if the limit was hit. Reads only CHILD and PARENT of `tree`, and fills in its other fields.
     """
     _plant(sx, sy, cost, tree, real)
     next_row = 0
@@ -218,9 +218,10 @@ def primal(sx, sy, cost, tree, real, tol):
 
 @part
 def dual(sx, sy, cost, tree, real):
-    """Make a tree that is optimal for other marginals strongly feasible for these; returns the pivots made.
+    """Make a tree that is optimal for other marginals strongly feasible for these; returns the number of pivots.
 
-    Negative if the limit was hit. Only child and parent of `tree` are read; on return it is whole, in preorder.
+    The number is negative if the limit was hit. Reads only CHILD and PARENT of `tree`, and fills in its other fields;
+    the arcs end up in preorder.
     """
     _plant(sx, sy, cost, tree, real)
     pivots = 0
@@ -240,7 +241,7 @@ def dual(sx, sy, cost, tree, real):
             break
         if pivots == limit:
             return -pivots
-        # The part below the leaving arc has too much to send (its top is a target) or too little.
+        # The part below the leaving arc has too much mass (if its top node is a target) or too little.
         surplus = out >= sx
         n_sources = 0
         n_targets = 0
@@ -299,7 +300,7 @@ def dual(sx, sy, cost, tree, real):
 
 @part
 def _plant(sx, sy, cost, tree, real):
-    """Links, depths, potentials and flows of the tree that child and parent describe."""
+    """Compute links, depths, potentials and flows of the tree that CHILD and PARENT describe."""
     nodes = sx + sy
     for u in range(nodes):
         tree[u, DOWN] = NOBODY
@@ -324,9 +325,10 @@ def _plant(sx, sy, cost, tree, real):
 
 @finite_part
 def _entering(sx, sy, cost, real, next_row, tol):
-    """The cell with the most negative reduced cost, overall (small) or in the next source row that has one.
+    """Find the cell that enters: returns its row and column, and the row at which the next search starts.
 
-    (NOBODY, NOBODY, …) if none is below -tol; the third number is the row after.
+    It has the most negative reduced cost of all cells (small supports), or of the next source row that has one below
+    -tol (large supports). Row and column are NOBODY if no reduced cost is below -tol.
     """
     best = -tol
     enter_i = NOBODY
@@ -387,10 +389,10 @@ def _push(sx, p, q, top, delta, tree, real):
 
 @part
 def _rehang(sx, inner, outer, out, delta, change, tree, real):
-    """Replace the arc above `out` by inner - outer with flow delta, `inner` being below it.
+    """Replace the arc above `out` by the arc inner - outer with flow delta; `inner` is below `out`.
 
-    The path from inner to out is turned around. Source potentials of the part that moves grow by `change`,
-    those of its targets fall by it.
+    Reverses the path from inner to out. In the part that moves, source potentials grow by `change` and target
+    potentials fall by it.
     """
     u = inner
     new_up = outer
@@ -428,7 +430,7 @@ def _rehang(sx, inner, outer, out, delta, change, tree, real):
 
 @part
 def _next_below(u, top, tree):
-    """The node after u in preorder below `top`, NOBODY after the last."""
+    """The node after u in preorder below `top`; NOBODY after the last."""
     if tree[u, DOWN] != NOBODY:
         return tree[u, DOWN]
     while u != top and tree[u, RIGHT] == NOBODY:
@@ -438,7 +440,7 @@ def _next_below(u, top, tree):
 
 @part
 def _list_arcs(tree):
-    """child and parent from the links, in preorder."""
+    """Fill in CHILD and PARENT from the links, in preorder."""
     k = 0
     u = _next_below(ROOT, ROOT, tree)
     while u != NOBODY:

@@ -2,13 +2,16 @@
 
     OT_V(P[x], Q[y]) = min { Σ π(i, j) V(i, j) : π ≥ 0, π couples P[x] and Q[y] }
 
-The marginals of a pair never change, so the tree of the last sweep is still feasible for the next V: it is priced
-again, and most pairs need that one look and no pivot. Only the first sweep has no trees. There a pair with few
-successors takes the tree of the pair before it if the probabilities are the same, else a staircase; one with many
-repairs the tree of the pair before it if both have the same successors, since that tree is optimal already (dual
-simplex), else it starts greedily from the potentials of the pair before.
+The marginals of a pair never change, so the tree of the last sweep is still feasible for the next V. A sweep computes
+its reduced costs again, and most pairs then need no pivot. Only the first sweep has no trees. There a pair with few
+successors takes the tree of the pair before it if the probabilities are the same, else a staircase. A pair with many
+successors repairs the tree of the pair before it by the dual simplex if both have the same successors, since that tree
+has optimal reduced costs; else it starts greedily from the potentials of the pair before it.
 
-The pivot tolerance and the limits of the simplex only weaken what a sweep claims; a separate checker decides.
+A sweep visits every pair once; each pair ends at its optimal tree, or at the pivot limit of the simplex. The pivot
+tolerance and that limit only weaken the bounds that a sweep returns; a separate checker decides.
+
+References: as in kernels/transport/simplex.py.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ from bisimetric.kernels.transport.simplex import (
 
 @part
 def _load(codes, shift, at, arcs, tree):
-    """The arcs of the tree that is stored at a position."""
+    """Read the arcs of the tree that is stored at position `at`."""
     mask = (1 << shift) - 1
     for k in range(arcs):
         code = np.int64(codes[Index(at + k)])
@@ -49,7 +52,7 @@ def _load(codes, shift, at, arcs, tree):
 
 @finite_part
 def _duals(codes, shift, at, sx, sy, cost, real, tol):
-    """Potentials of a stored tree, and its most negative reduced cost (or, for large supports, one below -tol)."""
+    """Compute the potentials of a stored tree; returns its lowest reduced cost (for large supports, any below -tol)."""
     shift = Index(shift)
     mask = (Index(1) << shift) - Index(1)
     first = Index(sx)
@@ -106,7 +109,7 @@ def _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local):
 
 @inlined_part
 def _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real):
-    """The marginals of a pair."""
+    """Copy the marginals of a pair into real[MASS]."""
     for i in range(sx):
         real[MASS, i] = p_mass[Index(x_at + i)]
     for j in range(sy):
@@ -115,7 +118,7 @@ def _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real):
 
 @inlined_part
 def _forced_cost(x_at, y_at, sx, sy, p_to, p_mass, q_to, q_mass, value):
-    """What the only coupling costs where x or y has a single successor."""
+    """The cost of the only coupling, where x or y has a single successor."""
     total = 0.0
     for i in range(sx):
         for j in range(sy):
@@ -159,12 +162,12 @@ def _store(x_at, y_at, at, sx, sy, p_to, q_to, listed, number, width, tree, real
 
 @kernel
 def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees, residual, tol, cold):
-    """residual = c + γ·OT_value - value on the pairs number first..last, every tree pivoted to optimality.
+    """Pivot every tree to optimality, and set residual = c + γ·OT_value - value, for the pairs first..last by number.
 
-    `cold` starts new trees. `tol[K]` is the pivot tolerance for K nodes. Returns the lowest residual that can be
-    claimed, the highest, and the number of pivots.
+    `cold` starts new trees. `tol[K]` is the pivot tolerance for K nodes. Returns a lower bound on all residuals, an
+    upper bound, and the number of pivots.
     """
-    # Local names: numba counts a reference whenever an array is reached through a tuple, or sliced.
+    # Local names, since numba counts a reference whenever code takes an array from a tuple or slices it.
     p_at, p_to, p_mass = P.indptr, P.indices, P.data
     q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
     codes, offset, shift = trees.code, trees.offset, trees.shift
@@ -180,7 +183,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
     tree, real = new_tree(largest_x + largest_y)
     links = np.empty((2, 2 * (largest_x + largest_y)), Node)
     hinting = cold and largest_x * largest_y > SMALL
-    hint = np.zeros(width)  # target potentials of the last pair, by state
+    hint = np.zeros(width)  # [m], target potentials of the last pair, by state
     last_x = last_y = -1  # the last pair, whose tree is still in `tree`; -1 if it must not be used
     lowest = HUGE
     highest = -HUGE
@@ -247,10 +250,10 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
 
 @kernel
 def read_trees(x_of, y_of, number, mirrored, value, P, Q, pairs, trees, cells):
-    """Couplings and potentials of the pairs (x_of, y_of), read off the trees with those numbers into `cells`.
+    """Read couplings and potentials of the pairs (x_of, y_of) from the trees with these numbers into `cells`.
 
-    The two sides are exchanged where `mirrored`. Where there is no tree (-1), cells that there is room for keep equal
-    states together.
+    Where `mirrored`, writes those of (y, x): the two sides are exchanged. Where `number` is -1 there is no tree: the
+    coupling then keeps equal states together, if `cells` has space for it.
     """
     p_at, p_to, p_mass = P.indptr, P.indices, P.data
     q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
@@ -294,7 +297,7 @@ def read_trees(x_of, y_of, number, mirrored, value, P, Q, pairs, trees, cells):
                 weight[Index(out)] = real[FLOW, u]
                 out += 1
         if mirrored[pair]:
-            for i in range(sx):  # proves as much as the targets' potentials do
+            for i in range(sx):  # f, which proves the same bound as g
                 least = HUGE
                 for j in range(sy):
                     least = min(least, value[p_to[x_at + i], q_to[y_at + j]] - real[POT, sx + j])

@@ -1,11 +1,11 @@
-"""What the paper's two methods share: rounds that alternate between the sides, options, output.
+"""The common part of the paper's two methods: rounds that alternate between the sides, options, output.
 
-    round k:   E ← what the couplings π_k expect to pay from each pair on        (each solver its own way)
+    round k:   E ← the expected future cost from each pair under π_k             (each solver has its own estimate)
                π_{k+1} ∝ π_k · exp(-η_k γ E), with the marginals of the source (k odd) or of the target (k even)
 
 The output is the last coupling, rounded to valid marginals and evaluated, or the coupling of the averaged occupancies,
-which is what the theorems are about. A solver stops after a given number of rounds; the checker looks at rounds 1, 2,
-4, 8, … and at the last.
+for which the theorems hold. A solver stops after a given number of rounds; the checker looks at rounds 1, 2, 4, 8, …
+and at the last.
 
 Reference: Calo et al. 2024, Section 4 and Appendix D.
 """
@@ -38,7 +38,7 @@ MAX_INNER_STEPS = 100_000  # limit of an inner iteration that runs to a toleranc
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Round(Iterate[Witness]):
-    """Where a run stands after `k` rounds; the couplings change in place."""
+    """The state of a run after `k` rounds; the couplings change in place."""
 
     k: int
     schedule: Schedule
@@ -54,7 +54,7 @@ class Round(Iterate[Witness]):
 
     @property
     def due(self) -> bool:
-        """Powers of two, and the end."""
+        """True at powers of two, and at the end."""
         return self.finished or self.k & (self.k - 1) == 0
 
     def diagnostics(self) -> Diagnostics:
@@ -64,7 +64,7 @@ class Round(Iterate[Witness]):
         gamma, mean = bellman.discount, None
         if average is not None and average.count:
             mean = average.paid / bellman.scale / (average.count * (1.0 - gamma))
-        if not self.schedule.constant or average is None:  # the theorems are about averages
+        if not self.schedule.constant or average is None:  # the theorems hold for averages and constant steps
             return Diagnostics(off_x, off_y, mean)
         given = (float(bellman.cost.max()), gamma, self.entropy, self.schedule.step(1), k)
         regret = self.theorem.regret(*given) / (k * (1.0 - gamma))
@@ -79,8 +79,8 @@ class Round(Iterate[Witness]):
 class Alternating(Solver[Bellman, Round]):
     """Base of the two methods, which differ in `_expect`."""
 
-    default_tol: ClassVar[float] = 0.0  # runs its rounds
-    on_classes: ClassVar[bool] = False  # its rounds are those of the states
+    default_tol: ClassVar[float] = 0.0  # runs all its rounds
+    on_classes: ClassVar[bool] = False  # on classes of states the rounds would be others
     default_max_steps: ClassVar[int] = step_size.LARGEST_ROUNDS
     theorem: ClassVar[Theorem]
 
@@ -153,7 +153,7 @@ class Alternating(Solver[Bellman, Round]):
         return replace(iterate, k=k, expected=both)
 
     def measured(self, bellman: Bellman, iterate: Round) -> Round:
-        """The same with the output's value and couplings."""
+        """The iterate with the value and the couplings of the output."""
         target = evaluation_target(bellman, last=iterate.finished)
         if iterate.average is not None and iterate.average.count:
             value, witness = iterate.average.output(iterate.value, target)
@@ -162,11 +162,11 @@ class Alternating(Solver[Bellman, Round]):
         return replace(iterate, value=value, witness=RoundedWitness(iterate.factored, value))
 
     def patience(self, bellman: Bellman) -> int:
-        """Zero: it stops after its rounds, and never stalls."""
+        """Zero: a run ends after its rounds and never stalls."""
         return 0
 
     def _expect(self, state: Factored, by_source: bool, step: float, before: Floats) -> Floats:
-        """E for the next update, from that of the last round on the same side."""
+        """E for the next update, from E of the last round on the same side."""
         raise NotImplementedError
 
     def _averages_rounded(self) -> bool:
@@ -174,13 +174,13 @@ class Alternating(Solver[Bellman, Round]):
         raise NotImplementedError
 
     def _settled(self, change: float, step: float, now: Floats, bellman: Bellman) -> bool:
-        """Whether an inner iteration has reached its tolerance, or the floor that rounding sets."""
+        """Whether an inner iteration has reached its tolerance, or the limit of rounding."""
         floor = 64 * UNIT_ROUNDOFF * (float(np.abs(now).max()) + 1.0 / step)
         return change <= max(float(self.inner_steps) * float(bellman.cost.max()) * bellman.scale, floor)
 
 
 def _checked_inner_steps(inner_steps: object) -> int | float:
-    """A number of operator applications as an int, or a tolerance below 1 as a float."""
+    """Check `inner_steps`: a number of operator applications as an int, or a tolerance below 1 as a float."""
     count = as_index(inner_steps)
     number = as_float(inner_steps) if count is None else as_float(count)
     if count is None and number >= 1 and number.is_integer():
@@ -193,7 +193,7 @@ def _checked_inner_steps(inner_steps: object) -> int | float:
 
 
 def _largest_surprise(rows: Rows, initial: str) -> float:
-    """The largest -log of an initial probability: the entropy of anything relative to it is no larger."""
+    """The largest -log of an initial probability, which bounds every entropy relative to the initial law."""
     if initial == "uniform":
         return math.log(int(np.diff(rows.indptr).max()))
     return -math.log(float(rows.data.min()))

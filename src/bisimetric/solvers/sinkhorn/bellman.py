@@ -2,9 +2,9 @@
 
     V ← c + γ · min { <π, V> + ε · KL(π | P[x] ⊗ Q[y]) : π couples P[x] and Q[y] }
 
-The minimum is read off the dual, ε(<α, P[x]> + <β, Q[y]>), after a number of half projections. The operator is a
+After a number of half projections the minimum is computed as the dual value ε(<α, P[x]> + <β, Q[y]>). The operator is a
 γ-contraction, and its fixed point is above the distance by at most ε·log(S)/(1-γ). Kemertas & Jepson 2022 approximate
-bisimulation metrics in the same way. The answer is the value of the last couplings, rounded. It stops after its
+bisimulation metrics in the same way. The answer is the value of the last couplings, rounded. A run stops after its
 rounds, or when the value does not change.
 
 References: Brugère, Wan & Wang 2024; Kemertas & Jepson 2022.

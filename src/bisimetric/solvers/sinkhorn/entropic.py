@@ -1,10 +1,10 @@
-"""What the two entropic baselines share: transports smoothed by an entropy, for all pairs at once.
+"""The common part of the two entropic baselines: transports smoothed by an entropy, for all pairs at once.
 
     min { <π, V> + 1/ξ · KL(π | P[x] ⊗ Q[y]) : π couples P[x] and Q[y] },    solved by alternating half projections
 
-The kernel exp(-ξV) is shared by all pairs, so this is the factored form with Λ = -ξV. Scalings may be kept from round
-to round: V changes little, so few projections suffice then. A run stops after its rounds, or when a round changes the
-value by rounding alone.
+The kernel exp(-ξV) is shared by all pairs, so this is the factored form with Λ = -ξV. A run may keep the scalings from
+round to round: V changes little, so few projections then suffice. A run stops after its rounds, or when a round changes
+the value by no more than rounding.
 
 References: Cuturi 2013; Calo et al. 2024, Appendix F (who name warm starts as the reason for their own speed).
 """
@@ -30,7 +30,7 @@ SETTLED = 16 * UNIT_ROUNDOFF  # change of the value, relative to the largest, at
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntropicRound(Iterate[Witness]):
-    """Where a run stands after `k` rounds; the couplings change in place."""
+    """The state of a run after `k` rounds; the couplings change in place."""
 
     k: int
     rounds: int
@@ -44,7 +44,7 @@ class EntropicRound(Iterate[Witness]):
 
     @property
     def due(self) -> bool:
-        """Powers of two, and the end."""
+        """True at powers of two, and at the end."""
         return self.finished or self.k & (self.k - 1) == 0
 
     def estimate(self) -> Floats:
@@ -56,8 +56,8 @@ class EntropicRound(Iterate[Witness]):
 class Entropic(Solver[Bellman, EntropicRound]):
     """Base of the two baselines; they differ in the sharpness ξ and in `_next_value`."""
 
-    default_tol: ClassVar[float] = 0.0  # runs its rounds
-    on_classes: ClassVar[bool] = False  # its rounds are those of the states
+    default_tol: ClassVar[float] = 0.0  # runs all its rounds
+    on_classes: ClassVar[bool] = False  # on classes of states the rounds would be others
     default_max_steps: ClassVar[int] = 10_000_000
 
     # The options of both baselines; their class docstrings explain them.
@@ -98,12 +98,12 @@ class Entropic(Solver[Bellman, EntropicRound]):
         return replace(iterate, k=iterate.k + 1, now=after, settled=settled)
 
     def measured(self, bellman: Bellman, iterate: EntropicRound) -> EntropicRound:
-        """The same with the value of the rounded couplings."""
+        """The iterate with the value of the rounded couplings."""
         value = evaluate(iterate.factored, iterate.now, evaluation_target(bellman, last=iterate.finished))
         return replace(iterate, value=value, witness=RoundedWitness(iterate.factored, value))
 
     def patience(self, bellman: Bellman) -> int:
-        """Zero: it stops after its rounds, and never stalls."""
+        """Zero: a run ends after its rounds and never stalls."""
         return 0
 
     def _sharpness(self, bellman: Bellman) -> float:

@@ -3,8 +3,8 @@
     improve    π ← the couplings of least <π, V> + 1/ξ · KL, by Sinkhorn's projections, rounded to valid marginals
     evaluate   V ← (T^π)^T V,        (T^π V)(xy) = c(xy) + γ Σ π(x'y'|xy) V(x'y')
 
-The original minimises the average cost and evaluates a gain and a bias; with a discount the value takes their place.
-Smoothing leaves a bias of about log(S)/ξ a step. It stops after its rounds, or when the value does not change.
+The original minimises the average cost and evaluates a gain and a bias; with a discount the value replaces them.
+Smoothing leaves a bias of about log(S)/ξ a step. A run stops after its rounds, or when the value does not change.
 
 Reference: O'Connor, McGoff & Nobel 2022, Algorithm 2.
 """

@@ -4,8 +4,8 @@
     evaluate   V ← (T^π̃_k)^m V,        (T^π V)(xy) = c(xy) + γ Σ π(x'y'|xy) V(x'y')
     update     π_{k+1} ∝ π_k · exp(-η γ V), projected on the source (k odd) or target (k even) marginals
 
-The paper's Q(xy, x'y') is c(xy) + γV(x'y'), of which c(xy) cancels in the projection; so only V is kept. To a
-tolerance (m = ∞) the linear system V = T^π̃ V is solved instead. It stops after its rounds.
+The paper's Q(xy, x'y') is c(xy) + γV(x'y'). The projection cancels c(xy), so only V is kept. If `inner_steps` is a
+tolerance (m = ∞), a linear solver solves V = T^π̃ V instead. A run stops after its rounds.
 
 Reference: Calo et al. 2024, Appendix D.
 """

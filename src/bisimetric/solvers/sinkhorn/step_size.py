@@ -1,10 +1,10 @@
 """Step sizes of mirror descent: a constant η, η₀/√k, or what a theorem prescribes.
 
-η has the unit of one over a cost: η·c is what is exponentiated. "auto" is relative to the span of the value that it
-multiplies, so that answers scale with the cost: in round k no exponent moves by more than AUTO_FIRST/k^AUTO_DECAY.
-After k rounds the entropy still costs about one over the sum of all steps, k^(p-1), and what the last step moved is
-spread over marginals, which settle more slowly the larger that sum is, k^(-p)·k^(1-p); the two balance at p = 2/3.
-`python -m benchmarks tuning` shows the curves that the constants were chosen from.
+η has the unit of one over a cost: η·c is the exponent. "auto" is relative to the span of the value that it multiplies,
+so that answers scale with the cost: in round k no exponent changes by more than AUTO_FIRST/k^p, p = AUTO_DECAY. Two
+errors remain after k rounds. The entropy costs about one over the sum of all steps, k^(p-1). The change by the last
+step, k^(-p), disturbs the marginals, which settle more slowly the larger that sum is: k^(-p)·k^(1-p). The two are equal
+at p = 2/3. `python -m benchmarks tuning` shows the curves from which the constants were chosen.
 
 References: Calo et al. 2024, Theorem 2 (`thm:main`) and Appendix D (`thm:main2`).
 """
@@ -123,7 +123,7 @@ StepSize = float | str | Decaying | FromTheorem
 class Schedule(NamedTuple):
     """The step of round k, in the units of one over a cost, and how many rounds to run.
 
-    With a `least_span`, in the units of the cost, steps are numbers to be divided by the span of the value instead.
+    With a `least_span`, in the units of the cost, steps are numbers that `scaled` divides by the span of the value.
     """
 
     step: Callable[[int], float]
@@ -139,7 +139,7 @@ class Schedule(NamedTuple):
 
 
 def checked(step_size: object) -> StepSize:
-    """`step_size`, which must be one; numbers as floats."""
+    """Check a `step_size`; numbers become floats."""
     if isinstance(step_size, (Decaying, FromTheorem)) or (isinstance(step_size, str) and step_size == "auto"):
         return step_size
     if not is_positive(step_size):
@@ -173,7 +173,7 @@ def schedule(
         return Schedule(lambda _: step, total, constant=True)
     total = default_rounds if rounds is None else rounds
     if step_size == "auto":
-        least_span = max(largest - smallest, AUTO_LEAST_SPAN * largest) or largest  # which may underflow
+        least_span = max(largest - smallest, AUTO_LEAST_SPAN * largest) or largest  # the product may underflow to 0
         return Schedule(lambda k: AUTO_FIRST / k**AUTO_DECAY, total, least_span=least_span)
     if isinstance(step_size, Decaying):
         return Schedule(step_size, total)

@@ -4,12 +4,12 @@ In round k, on the source side when k is odd, the Bellman–Sinkhorn operator
 
     (T V)(xy, x') = -1/η · log Σ_{y'} π_k(x'y'|xy)/P(x'|x) · exp(-η·(c(xy) + γ Σ_{x''} P(x''|x') V(x'y', x'')))
 
-is applied m times to the value of the last round on that side, and the couplings are multiplied by exp(-η·(c + γPV))
-and projected on the marginals of that side; the target side is its mirror image. T is a γ-contraction, so to a
-tolerance (m = ∞) this is an exact mirror-descent step. Only E(x'y') = Σ_{x''} P(x''|x') V(x'y', x'') enters, so only E
-is kept, and the couplings stay in factored form.
+is applied m times to the value of the last round on that side. Then the couplings are multiplied by exp(-η·(c + γPV))
+and projected on the marginals of that side. The target side is the mirror image. T is a γ-contraction, so with
+m = ∞ (`inner_steps` as a tolerance) this is an exact mirror-descent step. The equations depend on V only through
+E(x'y') = Σ_{x''} P(x''|x') V(x'y', x''), so only E is kept, and the couplings stay in factored form.
 
-It stops after its rounds. With constant η the last iterate stays biased by about log(S)/η; with η₀/√k it converges.
+A run stops after its rounds. With constant η the last iterate keeps a bias of about log(S)/η; with η₀/√k it converges.
 
 Reference: Calo et al. 2024, Section 4.
 """
