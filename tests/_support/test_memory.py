@@ -11,7 +11,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric._support import cgroups, memory
-from bisimetric.certificates.zeros import CELLS_AT_ONCE
+from bisimetric.couplings.witness import CELLS_AT_ONCE
 from bisimetric.errors import NotEnoughMemory
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.trees import new_trees
