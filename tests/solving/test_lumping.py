@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,11 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.certificates.check import check
 from bisimetric.couplings.lifted import LiftedWitness
 from bisimetric.errors import SolveInterrupted, ToleranceNotReached
-from bisimetric.models.lumping import lump
-from bisimetric.operators.bellman import Bellman
 from bisimetric.solving import chains
 from bisimetric.solving.lumping import worthwhile
 from tests import reference, strategies
@@ -55,65 +51,6 @@ def test_same_distances(rooms):
     assert (on_states.lower <= on_classes.upper).all()
     np.testing.assert_array_equal(on_classes.upper == 0, on_states.upper == 0)
     assert on_classes.distance == pytest.approx(on_states.distance, rel=1e-9)
-
-
-@pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
-def test_lifted_couplings(chain, always):
-    """Exact marginals, and a certificate on the full problem as good as the one that was lifted."""
-    problem = bm.Problem(chain, chain, discount=0.9)
-    solution = bm.solve(problem)
-    assert isinstance(solution._witness, LiftedWitness)
-    n = chain.n_states
-    couplings = solution.coupling.matrix()
-    assert (couplings.data > 0).all()
-    by_source = couplings @ np.kron(np.eye(n), np.ones((n, 1)))
-    by_target = couplings @ np.kron(np.ones((n, 1)), np.eye(n))
-    rows = chain.transitions.toarray()
-    assert (by_source == np.repeat(rows, n, axis=0)).all()
-    assert (by_target == np.tile(rows, (n, 1))).all()
-    again = check(problem, Bellman.of(problem), solution._checked_value, solution._witness)
-    assert again.gap <= 1.1 * solution.gap + 1e-13
-    np.testing.assert_array_equal(again.upper == 0, solution.upper == 0)
-    assert (np.diag(solution.upper) == 0).all()
-    one = solution.coupling[1, 2]
-    assert (one.toarray() == couplings[[n + 2]].toarray().reshape(n, n)).all()
-
-
-def test_occupancy_and_paths(rooms):
-    """What the coupled chains do, on states: the occupancy pays the distance, paths are moves of both chains."""
-    solution, _ = rooms
-    occupancy = solution.coupling.occupancy()
-    paid = (occupancy * solution.problem.cost).sum() / (1 - 0.9)
-    assert paid == pytest.approx(solution.distance, rel=1e-8)
-    walked = solution.coupling.simulate(50, 3)
-    for chain, states in zip((solution.problem.source, solution.problem.target), walked.T, strict=True):
-        assert all(chain.transitions[s, t] > 0 for s, t in pairwise(states))
-    assert solution.explain(3).parts
-
-
-@pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
-def test_potentials(chain, always):
-    """f + g ≤ L on the successors, and L ≤ c + γ(<f, P> + <g, Q>), on states."""
-    problem = bm.Problem(chain, chain, discount=0.9)
-    solution = bm.solve(problem)
-    proved = (solution._checked_value - solution.certificate.shortfall) / solution._scale
-    P, Q = problem.source.transitions.toarray(), problem.target.transitions.toarray()
-    for x, y in [(0, 1), (3, 20), (11, 5)]:
-        f, g = solution.potentials[x, y]
-        xs, ys = problem.source.successors(x), problem.target.successors(y)
-        assert (f[:, None] + g <= proved[np.ix_(xs, ys)] + 1e-13).all()
-        assert proved[x, y] <= problem.cost[x, y] + 0.9 * (f @ P[x, xs] + g @ Q[y, ys]) + 1e-13
-
-
-@pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
-def test_save_and_load(chain, always, tmp_path):
-    """The file holds couplings of states, and its bounds are proved again when it is read."""
-    solution = bm.solve(bm.Problem(chain, chain, discount=0.9))
-    solution.save(tmp_path / "solution.npz")
-    again = bm.load(tmp_path / "solution.npz")
-    np.testing.assert_array_equal(again.value, solution.value)
-    np.testing.assert_array_equal(again.upper == 0, solution.upper == 0)
-    assert again.gap <= 1.1 * solution.gap + 1e-13
 
 
 def test_a_guess_is_reduced(always):
@@ -222,16 +159,6 @@ def test_rough_classes_are_refused(monkeypatch):
     problem = bm.Problem(THIRDS, THIRDS, discount=0.999999)
     assert worthwhile(problem, 1e-3) is not None
     assert worthwhile(problem, 1e-12) is None
-
-
-def test_lumping_is_measured():
-    """The largest 1-norm between lumped rows of a class, and the row error that comes with it."""
-    chain = bm.MarkovChain([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0, 0, 1]], reward=[0, 0, 1])
-    small = lump(chain, np.array([0, 0, 1]))
-    assert (small.moved.tolist(), small.chain.row_error.tolist()) == ([0, 0], [0, 0])
-    rough = lump(chain, np.array([0, 1, 1]))
-    assert rough.moved.tolist() == [0.0, 0.5]
-    assert rough.chain.row_error.tolist() == [0.0, 0.5]
 
 
 def test_step_limit(always):

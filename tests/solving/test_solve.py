@@ -12,7 +12,6 @@ from scipy import sparse
 import bisimetric as bm
 from bisimetric import solvers
 from bisimetric.errors import InvalidOption, InvalidProblem, ToleranceNotReached
-from bisimetric.problems.game import Game
 from bisimetric.solvers import GameIteration
 from tests import reference
 
@@ -182,17 +181,3 @@ def test_siblings_take_the_same_options():
         parameters = inspect.signature(function).parameters
         assert shared <= set(parameters)
         assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in shared - {"solver"})
-
-
-def test_games_go_through_the_same_door():
-    """solve takes every kind of problem that there is a question for."""
-    mdp = bm.environments.four_rooms_mdp(side=3, slip=0.1)
-    seen = []
-    solution = bm.solve(Game(mdp, mdp, discount=0.9), on_step=seen.append)
-    assert isinstance(solution, bm.MDPSolution)
-    assert tuple(seen) == solution.history
-    assert np.array_equal(solution.value, bm.bisimulation_metric(mdp, discount=0.9, solver=GameIteration()).value)
-    with pytest.raises(InvalidOption, match="expected None"):
-        bm.solve(Game(mdp, mdp, discount=0.9), initial=np.zeros((1, 1)))
-    with pytest.raises(InvalidOption, match="does not solve a Game"):
-        bm.bisimulation_metric(mdp, discount=0.9, solver="value-iteration")

@@ -10,7 +10,6 @@ from scipy import optimize
 
 import bisimetric as bm
 from bisimetric import kernels
-from bisimetric.couplings import rounded
 from bisimetric.couplings.factored import Factored
 from bisimetric.couplings.rounded import back_up
 from bisimetric.couplings.witness import pair_cells
@@ -319,19 +318,6 @@ def test_answers_scale_with_the_cost():
         scaled = bm.Problem(problem.source, problem.target, discount=0.9, cost=problem.cost * 2.0**40)
         other = bm.solve(scaled, method(rounds=10))
         assert np.array_equal(one.value * 2.0**40, other.value)
-
-
-@pytest.mark.parametrize("stop", [False, True])
-def test_stored_couplings_have_the_same_value(monkeypatch, stop):
-    """Evaluations of small problems store the rounded couplings; it changes nothing but rounding."""
-    source, target = bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0")
-    problem = bm.Problem(source, target, discount=0.9, stop=np.eye(source.n_states) > 0 if stop else None)
-    stored = bm.solve(problem, METHODS[0](rounds=30))
-    monkeypatch.setattr(rounded, "STORED", 0)
-    monkeypatch.setattr(rounded, "_matrix", None)
-    made = bm.solve(problem, METHODS[0](rounds=30))
-    np.testing.assert_allclose(stored.value, made.value, atol=1e-10)
-    np.testing.assert_allclose(stored.upper, made.upper, atol=1e-9)
 
 
 def test_memory_of_a_solve():

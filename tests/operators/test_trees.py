@@ -1,4 +1,4 @@
-"""Solves on some of the pairs against solves on all of them: also run as plain Python and with bounds checks."""
+"""Lists of pairs and their trees: solves on some pairs against solves on all; also run without JIT and with checks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from bisimetric.certificates.check import ListedCertificate, check
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation
 from bisimetric.operators.trees import TreeWitness, new_trees
-from bisimetric.solving.chains import ChainQuestion
-from bisimetric.solving.question import Course
 
 pytestmark = pytest.mark.kernels
 
@@ -186,12 +184,3 @@ def test_the_same_distances(problem, solver, monkeypatch):
     assert (some.lower <= whole.upper).all()
     assert (whole.lower <= some.upper).all()
     assert some.relative_gap <= 1e-8
-
-
-def test_interrupted_before_the_first_sweep(problem):
-    """The independent coupling, which is valid everywhere."""
-    question = ChainQuestion(problem, bm.PolicyIteration(), quotient=False)
-    solution = question.answer(Course("none", bm.Status.INTERRUPTED, (), None), question.a_priori(), None)
-    matrix = problem.source.transitions.toarray()
-    if problem.stop is None:
-        np.testing.assert_allclose(solution.coupling[1, 1].toarray(), np.outer(matrix[1], matrix[1]))
