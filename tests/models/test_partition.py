@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from bisimetric._support import memory
 from bisimetric.errors import NotEnoughMemory
 from bisimetric.models import partition
 from bisimetric.models.partition import Moves, common, equal_numbers, first_states, numbered, refined
+from tests.processes import run
 
 
 def test_numbers_follow_first_states():
@@ -41,13 +41,19 @@ def path(n):
     return Moves(np.arange(n + 1), np.minimum(np.arange(n) + 1, n - 1), np.ones(n)), groups
 
 
+LONG_PATH = """
+from bisimetric.models.partition import Moves, refined
+
+n = 1_000_000
+states = np.arange(n)
+moves = Moves(np.arange(n + 1), np.minimum(states + 1, n - 1), np.ones(n))
+assert (refined(moves, (states == n - 1).astype(np.int64), 0.0) == states).all()
+"""
+
+
 def test_a_long_path_takes_no_square():
-    """200 000 states, each split off by the next: a method that looks at the rest every time would take minutes."""
-    refined(*path(10), 0.0)
-    began = time.process_time()
-    classes = refined(*path(200_000), 0.0)
-    assert classes.tolist() == list(range(200_000))
-    assert time.process_time() - began < 10
+    """A million states, each split off by the next: a method that looks at the rest every time would take an hour."""
+    run(LONG_PATH)
 
 
 def test_memory_is_estimated_first(monkeypatch):
@@ -84,28 +90,29 @@ rows = partition.Moves(np.arange(0, 5 * n + 1, 5), random.integers(0, n, 5 * n),
 groups = random.integers(0, 3, n)
 small = bm.MarkovChain([[1.0]], reward=[1])
 bm.bisimilar_classes(small)  # kernels are loaded
-sent = []
+sent, done = [], []
 
 def interrupt():
     time.sleep(0.3)
-    sent.append(time.perf_counter())
+    sent.append(len(done))
     os.kill(os.getpid(), signal.SIGINT)
 
 threading.Thread(target=interrupt).start()
 try:
     for _ in range(10):
         partition.refined(rows, groups, 1e-12)
+        done.append(1)
     print("not interrupted")
 except KeyboardInterrupt:
-    print(time.perf_counter() - sent[0])
+    print(len(done) - sent[0])
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals as Unix has them")
 def test_ctrl_c():
-    """A real SIGINT in the middle of three million arcs takes effect within about a second."""
+    """A real SIGINT in the middle of three million arcs takes effect before the refinement under way is over."""
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPT], capture_output=True, text=True, timeout=120, env=os.environ
     )
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 1.5
+    assert int(done.stdout) == 0
