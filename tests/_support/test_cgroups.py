@@ -19,12 +19,8 @@ from bisimetric._support import cgroups
     ],
     ids=["no-proc", "top", "nested", "v1", "other-controller", "colon"],
 )
-def test_groups_from_the_inside_out(monkeypatch, tmp_path, lines, controller, expected):
+def test_groups_from_the_inside_out(system, lines, controller, expected):
     """Of both versions; the top group is always looked at, because a container may show its own as the top one."""
-    if lines is not None:
-        (tmp_path / "self").mkdir()
-        (tmp_path / "self/cgroup").write_text(lines)
-    monkeypatch.setattr(cgroups, "PROC", tmp_path)
-    monkeypatch.setattr(cgroups, "CGROUP", tmp_path)
-    found = [(str(group.relative_to(tmp_path)), version) for group, version in cgroups.control_groups(controller)]
+    root = system({} if lines is None else {"proc/self/cgroup": lines}) / "cgroup"
+    found = [(str(group.relative_to(root)), version) for group, version in cgroups.control_groups(controller)]
     assert found == expected

@@ -11,20 +11,13 @@ import bisimetric as bm
 from bisimetric.certificates.check import check
 from bisimetric.couplings.lifted import LiftedWitness
 from bisimetric.operators.bellman import Bellman
-from bisimetric.solving import chains
 
 ROOMS = bm.environments.four_rooms(side=8, goal="all")
 THIRDS = bm.environments.matching_four_rooms()  # steps of 1/3 and 1/2: classes lump up to rounding only
 
 
-@pytest.fixture
-def always(monkeypatch):
-    """Classes are looked for in problems of any size."""
-    monkeypatch.setattr(chains, "FEWEST_PAIRS", 1)
-
-
 @pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
-def test_lifted_couplings(chain, always):
+def test_lifted_couplings(chain, classes_of_any_size):
     """Exact marginals, and a certificate on the full problem as good as the one that was lifted."""
     problem = bm.Problem(chain, chain, discount=0.9)
     solution = bm.solve(problem)
@@ -59,7 +52,7 @@ def test_occupancy_and_paths():
 
 
 @pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
-def test_potentials(chain, always):
+def test_potentials(chain, classes_of_any_size):
     """f + g ≤ L on the successors, and L ≤ c + γ(<f, P> + <g, Q>), on states."""
     problem = bm.Problem(chain, chain, discount=0.9)
     solution = bm.solve(problem)
@@ -73,7 +66,7 @@ def test_potentials(chain, always):
 
 
 @pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
-def test_save_and_load(chain, always, tmp_path):
+def test_save_and_load(chain, classes_of_any_size, tmp_path):
     """The file holds couplings of states, and its bounds are proved again when it is read."""
     solution = bm.solve(bm.Problem(chain, chain, discount=0.9))
     solution.save(tmp_path / "solution.npz")

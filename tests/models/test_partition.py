@@ -9,9 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from bisimetric._support import memory
 from bisimetric.errors import NotEnoughMemory
-from bisimetric.models import partition
 from bisimetric.models.partition import Moves, common, equal_numbers, first_states, numbered, refined
 from tests.processes import run
 
@@ -56,25 +54,11 @@ def test_a_long_path_takes_no_square():
     run(LONG_PATH)
 
 
-def test_memory_is_estimated_first(monkeypatch):
+def test_memory_is_estimated_first(free_memory):
     """Too many states are refused with the bytes they need."""
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
-    with pytest.raises(NotEnoughMemory, match=r"finding bisimilar states among 20000 needs about .* MB"):
+    free_memory(1_000_000)
+    with pytest.raises(NotEnoughMemory, match="bisimilar states among 20000"):
         refined(*path(20_000), 0.0)
-
-
-def test_interrupts_pass_through(monkeypatch):
-    """Between two calls of the kernel."""
-    calls = []
-
-    def interrupted(blocks, *_):
-        calls.append(blocks)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(partition.kernels.refinement, "refine", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        refined(*path(10), 0.0)
-    assert len(calls) == 1
 
 
 INTERRUPT = """

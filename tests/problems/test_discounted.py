@@ -10,7 +10,6 @@ import pytest
 from scipy import sparse
 
 import bisimetric as bm
-from bisimetric._support import memory
 from bisimetric.errors import InvalidOption, InvalidProblem, NotEnoughMemory
 
 ONE = bm.MarkovChain([[1.0]], reward=[0.0])
@@ -123,10 +122,9 @@ def test_costs_of_other_kinds_are_converted():
         assert bm.Problem(TWO, ONE, discount=0.5, cost=np.ones((2, 1), dtype)).cost.dtype == np.float64
 
 
-def test_memory_is_estimated_before_the_cost_is_made(monkeypatch):
+def test_memory_is_estimated_before_the_cost_is_made(free_memory):
     """A cost that does not fit is refused before its function is called."""
-    monkeypatch.setattr(memory, "available_bytes", lambda: 10)
-    monkeypatch.setattr(memory, "NEGLIGIBLE", 0)
+    free_memory(10)
     with pytest.raises(NotEnoughMemory, match="the cost between 2 x 1 states needs about"):
         bm.Problem(TWO, ONE, discount=0.5, cost=lambda source, target: pytest.fail("was called"))
 

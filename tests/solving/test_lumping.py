@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -19,12 +20,6 @@ from tests import reference, strategies
 
 ROOMS = bm.environments.four_rooms(side=8, goal="all")
 THIRDS = bm.environments.matching_four_rooms()  # steps of 1/3 and 1/2: classes lump up to rounding only
-
-
-@pytest.fixture
-def always(monkeypatch):
-    """Classes are looked for in problems of any size."""
-    monkeypatch.setattr(chains, "FEWEST_PAIRS", 1)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +48,7 @@ def test_same_distances(rooms):
     assert on_classes.distance == pytest.approx(on_states.distance, rel=1e-9)
 
 
-def test_a_guess_is_reduced(always):
+def test_a_guess_is_reduced(classes_of_any_size):
     """A solution of the same problem is a good start."""
     problem = bm.Problem(ROOMS, ROOMS, discount=0.9)
     cold = bm.solve(problem)
@@ -119,7 +114,7 @@ def test_against_rational_arithmetic(drawn):
             assert again.lower[x, y] <= truth[x][y] <= again.upper[x, y]
 
 
-def test_stopping_pairs(always):
+def test_stopping_pairs(classes_of_any_size):
     """Rows of the stop mask count: states that agree in cost only are not merged."""
     chain = bm.MarkovChain(np.full((4, 4), 0.25))
     cost = np.ones((4, 4))
@@ -153,20 +148,32 @@ def test_a_chain_against_itself_stays_one():
     assert apart.source.n_states > apart.target.n_states
 
 
-def test_rough_classes_are_refused(monkeypatch):
+def test_rough_classes_are_refused():
     """An error of lumping that would eat the tolerance is not taken on."""
-    monkeypatch.setattr(chains, "FEWEST_PAIRS", 1)
     problem = bm.Problem(THIRDS, THIRDS, discount=0.999999)
     assert worthwhile(problem, 1e-3) is not None
     assert worthwhile(problem, 1e-12) is None
 
 
-def test_step_limit(always):
+def test_step_limit(classes_of_any_size):
     """A missed tolerance carries the full problem's solution."""
     problem = bm.Problem(ROOMS, ROOMS, discount=0.99)
     with pytest.raises(ToleranceNotReached) as missed:
         bm.solve(problem, bm.ValueIteration(), tol=1e-9, max_steps=1)
     assert missed.value.solution.value.shape == problem.shape
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted(bm.PolicyIteration):
+    """Ctrl-C in a phase of the solve."""
+
+    phase: str = "init"
+
+    def init(self, bellman, value, tol=0.0):
+        return _interrupt() if self.phase == "init" else bm.PolicyIteration().init(bellman, value, tol)
+
+    def step(self, bellman, iterate):
+        return _interrupt() if self.phase == "step" else bm.PolicyIteration().step(bellman, iterate)
 
 
 @pytest.mark.parametrize("phase", ["classes", "init", "step"])
@@ -175,12 +182,8 @@ def test_interrupts(phase, monkeypatch, rooms):
     problem, truth = rooms[0].problem, rooms[1]
     if phase == "classes":
         monkeypatch.setattr(chains, "worthwhile", _interrupt)
-    elif phase == "init":
-        monkeypatch.setattr(bm.PolicyIteration, "init", _interrupt)
-    else:
-        monkeypatch.setattr(bm.PolicyIteration, "step", _interrupt)
     with pytest.raises(SolveInterrupted) as stopped:
-        bm.solve(problem)
+        bm.solve(problem, Interrupted(phase=phase))
     solution = stopped.value.solution
     assert solution.status is bm.Status.INTERRUPTED
     assert solution.problem is problem
