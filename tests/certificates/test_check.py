@@ -64,7 +64,7 @@ def test_mass_that_is_missing_is_paid_for(weight, value):
 )
 def test_wrong_witnesses_are_refused(witness):
     """Wrong marginals, negative mass, cells outside the supports, potentials that are no numbers."""
-    with pytest.raises(InvalidWitness, match=r"off by .* in a marginal, or have \d+ invalid cells"):
+    with pytest.raises(InvalidWitness, match="in a marginal"):
         check(PLAIN, Bellman.of(PLAIN), np.array([[10.0]]), witness)
 
 

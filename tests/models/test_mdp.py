@@ -37,7 +37,7 @@ def test_what_is_not_available_is_ignored(form):
     mdp = bm.MDP([STAY, form(rows)], rewards, available=[[True, True], [True, False]])
     assert mdp.transitions[1].toarray().tolist() == [[0.5, 0.5], [0, 1]]
     assert mdp.rewards.tolist() == [[1, 2], [3, 0]]
-    with pytest.raises(InvalidChain, match=r"transitions\[1\]\[\(1, 0\)\] is nan"):
+    with pytest.raises(InvalidChain, match=r"\[1\]\[\(1, 0\)\] is nan"):
         bm.MDP([STAY, form(rows)], rewards)
     with pytest.raises(InvalidChain, match=r"rewards\[\(1, 1\)\] is nan"):
         bm.MDP([STAY, GO], rewards)
@@ -77,29 +77,29 @@ def test_ignored_rows_may_be_anything_finite():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((STAY, REWARDS), {}, r"transitions is a ndarray of shape \(2, 2\), expected one n x n matrix per action"),
-        ((sparse.csr_array(STAY), REWARDS), {}, "expected one n x n matrix per action"),
-        (("four-rooms", REWARDS), {}, "expected one n x n matrix per action"),
-        ((3, REWARDS), {}, "expected one n x n matrix per action"),
+        ((STAY, REWARDS), {}, "one n x n matrix per action"),
+        ((sparse.csr_array(STAY), REWARDS), {}, "one n x n matrix per action"),
+        (("four-rooms", REWARDS), {}, "one n x n matrix per action"),
+        ((3, REWARDS), {}, "one n x n matrix per action"),
         (([], REWARDS), {}, "transitions is empty"),
         (([np.zeros((0, 0))], REWARDS), {}, "at least one state"),
-        (([STAY, np.eye(3)], REWARDS), {}, r"transitions\[1\] has shape \(3, 3\), expected \(2, 2\)"),
-        (([STAY, 0.9 * GO], REWARDS), {}, r"row 0 of transitions\[1\] sums to 0.9, expected 1"),
-        (([STAY, -GO], REWARDS), {}, r"transitions\[1\]\[0, 1\] is -1.0, expected a probability"),
-        (([STAY, GO], None), {}, r"rewards is missing, expected an array of shape \(2, 2\)"),
-        (([STAY, GO], [0.0, 1.0]), {}, r"rewards has shape \(2,\), expected \(2, 2\): states by actions"),
-        (([STAY], REWARDS), {}, r"rewards has shape \(2, 2\), expected \(2, 1\)"),
+        (([STAY, np.eye(3)], REWARDS), {}, r"\[1\] has shape \(3, 3\)"),
+        (([STAY, 0.9 * GO], REWARDS), {}, r"transitions\[1\] sums to 0.9"),
+        (([STAY, -GO], REWARDS), {}, r"transitions\[1\]\[0, 1\] is -1.0"),
+        (([STAY, GO], None), {}, "rewards is missing"),
+        (([STAY, GO], [0.0, 1.0]), {}, r"rewards has shape \(2,\)"),
+        (([STAY], REWARDS), {}, r"rewards has shape \(2, 2\)"),
         (([STAY, GO], [[0, 1], [0]]), {}, "rewards is ragged"),
-        (([STAY, GO], [[0, np.nan], [0, 0]]), {}, r"rewards\[\(0, 1\)\] is nan, expected a finite number"),
+        (([STAY, GO], [[0, np.nan], [0, 0]]), {}, r"rewards\[\(0, 1\)\] is nan"),
         (([STAY, GO], [["a", "b"], ["c", "d"]]), {}, "rewards has dtype"),
         (([STAY, GO], REWARDS), {"available": [[1, 0], [0, 1]]}, "available has dtype int64"),
-        (([STAY, GO], REWARDS), {"available": [True, True]}, r"shape \(2,\), expected bool and \(2, 2\)"),
+        (([STAY, GO], REWARDS), {"available": [True, True]}, r"expected bool and \(2, 2\)"),
         (([STAY, GO], REWARDS), {"available": [[True], [True, True]]}, "available is ragged"),
-        (([STAY, GO], REWARDS), {"available": [[True, True], [False, False]]}, "no action is available in state 1"),
-        (([STAY, GO], REWARDS), {"actions": ["stay"]}, "actions has 1 entries, expected one per action: 2"),
+        (([STAY, GO], REWARDS), {"available": [[True, True], [False, False]]}, "available in state 1"),
+        (([STAY, GO], REWARDS), {"actions": ["stay"]}, "actions has 1 entries"),
         (([STAY, GO], REWARDS), {"actions": ["go", "go"]}, "the name 'go' occurs twice"),
-        (([STAY, GO], REWARDS), {"actions": [0, 1]}, r"actions\[0\] is 0, expected a string"),
-        (([STAY, GO], REWARDS), {"names": ["a"]}, "names has 1 entries, expected one per state: 2"),
+        (([STAY, GO], REWARDS), {"actions": [0, 1]}, r"actions\[0\] is 0"),
+        (([STAY, GO], REWARDS), {"names": ["a"]}, "names has 1 entries"),
         (([STAY, GO], REWARDS), {"start": 2}, "state 2 is out of range"),
     ],
 )

@@ -14,13 +14,13 @@ from bisimetric.errors import FileFormatError, InvalidChain, InvalidOption
 @pytest.mark.parametrize("thing", [3, None, {"a": 1}, object()])
 def test_what_is_no_chain(thing):
     """Unknown things are named by their type."""
-    with pytest.raises(InvalidChain, match=f"cannot make a chain of a {type(thing).__name__}"):
+    with pytest.raises(InvalidChain, match=f"of a {type(thing).__name__}"):
         bm.as_chain(thing)
 
 
 def test_text_that_is_nothing():
     """Neither a file nor a built-in name; bytes are not text; a missing file is an error of the file system."""
-    with pytest.raises(InvalidOption, match="cannot make a chain of the text 'no-such-environment', expected a Markov"):
+    with pytest.raises(InvalidOption, match="text 'no-such-environment'"):
         bm.as_chain("no-such-environment")
     with pytest.raises(InvalidChain, match="bytes"):
         bm.as_chain(BytesPath())
@@ -43,7 +43,7 @@ def test_decision_processes_from_anything(tmp_path):
     chain.save(tmp_path / "chain.npz")
     assert bm.as_mdp(chain) == bm.as_mdp(tmp_path / "chain.npz") == mdp
     assert bm.as_mdp("four-rooms:p1").n_states == 40
-    with pytest.raises(InvalidChain, match=r"of a ndarray, expected .*; MDP\(transitions, rewards\) makes one"):
+    with pytest.raises(InvalidChain, match=r"MDP\(transitions, rewards\)"):
         bm.as_mdp(np.eye(2))
     with pytest.raises(InvalidChain, match="has no reward"):
         bm.as_mdp(bm.MarkovChain(np.eye(2)))

@@ -222,20 +222,20 @@ def test_the_update_is_the_mirror_descent_step(by_source):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"step_size": 0.0}, "step_size is 0.0, expected a positive finite number"),
+        ({"step_size": 0.0}, "step_size is 0.0"),
         ({"step_size": -1.0}, "step_size is"),
         ({"step_size": np.inf}, "step_size is inf"),
         ({"step_size": np.nan}, "step_size is nan"),
         ({"step_size": True}, "step_size is True"),
         ({"step_size": "fast"}, "step_size is 'fast'"),
-        ({"inner_steps": 0}, "inner_steps is 0, expected a whole number ≥ 1"),
+        ({"inner_steps": 0}, "inner_steps is 0"),
         ({"inner_steps": 1.5}, "inner_steps is"),
         ({"inner_steps": 0.0}, "inner_steps is"),
         ({"inner_steps": True}, "inner_steps is"),
-        ({"rounds": 0}, "rounds is 0, expected a whole number ≥ 1"),
+        ({"rounds": 0}, "rounds is 0"),
         ({"rounds": 2.0}, "rounds is"),
-        ({"initial": "random"}, "initial is 'random', expected one of independent, uniform"),
-        ({"output": "best"}, "output is 'best', expected one of last, average"),
+        ({"initial": "random"}, "initial is 'random'"),
+        ({"output": "best"}, "output is 'best'"),
         ({"rounds": 5, "step_size": bm.FromTheorem(1.0)}, "rounds are set by FromTheorem"),
     ],
 )
@@ -274,7 +274,7 @@ def _small_problem():
 def test_schedules_out_of_range(number):
     """The same for what schedules are made of."""
     for schedule in (bm.Decaying, bm.FromTheorem):
-        with pytest.raises(InvalidOption, match="expected a positive finite number"):
+        with pytest.raises(InvalidOption, match="positive finite number"):
             schedule(number)
 
 
