@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,9 @@ from hypothesis import HealthCheck, assume, currently_in_test_context, settings
 
 import bisimetric as bm
 from bisimetric import solvers
+from bisimetric._support import memory
 from bisimetric.solvers.base import AnySolver
+from bisimetric.solving import chains as chain_question
 from tests.processes import LARGE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs; tests of Ctrl-C need it back
@@ -60,6 +62,23 @@ def compiled_kernels() -> None:
     dense = [bm.MarkovChain(random.dirichlet(np.full(60, 0.1), 60)) for _ in range(2)]
     for chains in (sparse, dense):
         bm.solve(bm.Problem(*chains, discount=0.8, cost=random.random((chains[0].n_states, chains[1].n_states))))
+
+
+@pytest.fixture
+def free_memory(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
+    """Called with a number of bytes: no more are free from now on, and even the smallest need is checked."""
+
+    def limit(size: int | None) -> None:
+        monkeypatch.setattr(memory, "available_bytes", lambda: size)
+        monkeypatch.setattr(memory, "NEGLIGIBLE", 0)
+
+    return limit
+
+
+@pytest.fixture
+def classes_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classes of bisimilar states are looked for in problems of any size."""
+    monkeypatch.setattr(chain_question, "FEWEST_PAIRS", 1)
 
 
 @dataclass(frozen=True)

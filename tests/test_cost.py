@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.cost import cost_above, cost_below
+from bisimetric.cost import cost_above, cost_below, largest_cost_error
 from bisimetric.errors import InvalidProblem
+from bisimetric.models.rows import UNIT_ROUNDOFF
 from tests import reference
 
 
@@ -52,11 +53,11 @@ def test_scalar_features():
 @pytest.mark.parametrize(
     ("cost", "source", "target", "message"),
     [
-        (bm.cost.reward_gap, {}, {"reward": [1.0]}, "the source chain has no reward; give"),
+        (bm.cost.reward_gap, {}, {"reward": [1.0]}, "source chain has no reward"),
         (bm.cost.reward_gap, {"reward": [1.0]}, {}, "the target chain has no reward"),
         (bm.cost.label_mismatch, {"labels": ["a"]}, {}, "the target chain has no labels"),
-        (bm.cost.features(), {}, {"labels": [1]}, "the source chain has no labels|not numeric"),
-        (bm.cost.features(), {"labels": ["a"]}, {"labels": [1]}, "labels of the source chain are not numeric"),
+        (bm.cost.features(), {}, {"labels": [1]}, "has no labels|not numeric"),
+        (bm.cost.features(), {"labels": ["a"]}, {"labels": [1]}, "source chain are not numeric"),
         (bm.cost.features(), {"labels": [(1, 2)]}, {"labels": [1]}, "have 2 and 1 entries"),
         (bm.cost.features("no such"), {"labels": [1]}, {"labels": [1]}, "the metric 'no such' fails"),
         (bm.cost.reward_gap, {"reward": [1e308]}, {"reward": [-1e308]}, "overflows; divide the rewards"),
@@ -108,3 +109,15 @@ def test_features_of_any_size():
     near, far = chain(2, labels=[(0.0, 1.0), (3e-200, 1.0)]), chain(2, labels=[(0.0, 0.0), (3e200, 4e200)])
     assert bm.cost.features()(near, near).tolist() == [[0, 3e-200], [3e-200, 0]]
     np.testing.assert_allclose(bm.cost.features()(far, far), [[0, 5e200], [5e200, 0]])
+
+
+@given(st.floats(0.0, 1e300), st.integers(1, 40))
+def test_costs_with_an_error(cost, roundings):
+    """The bounds enclose every cost within the error, also where products underflow; a zero has none."""
+    error = 2 * roundings * UNIT_ROUNDOFF
+    low, high = (float(bound(np.array([cost]), error)[0]) for bound in (cost_below, cost_above))
+    assert 0 <= Fraction(low) <= Fraction(cost) * (1 - Fraction(error))
+    assert Fraction(high) >= Fraction(cost) * (1 + Fraction(error))
+    assert largest_cost_error(cost, error) >= high - cost
+    assert (low, high) == (0.0, 0.0) or cost > 0.0
+    assert cost_below(np.array([cost]), 0.0)[0] == cost_above(np.array([cost]), 0.0)[0] == cost

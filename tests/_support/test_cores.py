@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from bisimetric._support import cgroups, cores
+from bisimetric._support import cores
 from bisimetric._support.blocks import one_thread, thread_count
 from bisimetric._support.cores import core_count
 from bisimetric._support.threads import call_in_thread
@@ -60,15 +60,8 @@ def test_one_thread_holds_inside_only(monkeypatch):
     ],
     ids=["no-files", "no-limit", "v2", "around", "v1", "v1-no-limit", "nonsense"],
 )
-def test_cores_within_control_groups(monkeypatch, tmp_path, own, files, expected):
+def test_cores_within_control_groups(monkeypatch, system, own, files, expected):
     """The tightest group counts, rounded up; without one, the processors that this process may run on."""
-    (tmp_path / "self").mkdir()
-    (tmp_path / "self/cgroup").write_text(own)
-    for name, text in files.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    monkeypatch.setattr(cgroups, "PROC", tmp_path)
-    monkeypatch.setattr(cgroups, "CGROUP", tmp_path)
+    system({"proc/self/cgroup": own} | {f"cgroup/{name}": text for name, text in files.items()})
     monkeypatch.setattr(cores, "processors", lambda: 8)
     assert core_count() == expected

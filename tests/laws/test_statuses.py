@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
@@ -156,15 +156,21 @@ def test_interrupt_inside_a_step(hard, calls, after):
     assert (truth - 1e-10 * truth.max() <= proof.upper.astype(float)).all()
 
 
-def test_interrupt_while_finishing(monkeypatch, hard):
+def test_interrupt_while_finishing(hard):
     """Ctrl-C in the last evaluation, after the loop: still a SolveInterrupted with a certified solution."""
 
-    def interrupted(self):
-        raise KeyboardInterrupt
+    class Unfinished(PolicyIterate):
+        def estimate(self):
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(PolicyIterate, "estimate", interrupted)
+    @dataclass(frozen=True, slots=True)
+    class Interrupted(bm.PolicyIteration):
+        def init(self, bellman, value, tol=0.0):
+            first = bm.PolicyIteration().init(bellman, value, tol)
+            return Unfinished(*(getattr(first, field.name) for field in fields(first)))
+
     with pytest.raises(KeyboardInterrupt) as caught:
-        bm.solve(hard)
+        bm.solve(hard, Interrupted())
     assert isinstance(caught.value, SolveInterrupted)
     assert caught.value.solution.status is bm.Status.INTERRUPTED
     assert contains(caught.value.solution, hard)

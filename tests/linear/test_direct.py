@@ -103,10 +103,9 @@ def test_a_state_to_which_all_return_does_not_make_a_component_wide():
     np.testing.assert_allclose(x, 1e4, rtol=1e-9)
 
 
-def test_memory_is_asked_for(monkeypatch):
+def test_memory_is_asked_for(free_memory):
     """No factorisation where there is no room for it."""
-    monkeypatch.setattr(memory, "available_bytes", lambda: 10**6)
-    monkeypatch.setattr(memory, "NEGLIGIBLE", 0)
+    free_memory(10**6)
     matrix = cycle(30_000)
     assert not Factors(matrix, 0.5).exact
     assert not memory.fits(10**7)

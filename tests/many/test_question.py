@@ -168,7 +168,7 @@ def test_options_that_cannot_be_written_are_refused():
         weights: object = None
 
     question = replace(USUAL, solver=Strange(weights=np.zeros(3)))
-    with pytest.raises(InvalidOption, match="is a ndarray, expected numbers and texts"):
+    with pytest.raises(InvalidOption, match="is a ndarray"):
         key(FIRST, SECOND, question)
     keys = {key(FIRST, SECOND, replace(USUAL, solver=Strange(weights=w))) for w in (1, np.float64(2.0), "x", None)}
     assert len(keys) == 4

@@ -136,7 +136,7 @@ def test_what_is_no_store_is_said(tmp_path):
     for place in (plain, plain / "below"):
         with pytest.raises(FileFormatError, match="is not a folder"):
             PairStore(place)
-    with pytest.raises(FileFormatError, match="holds 'plain' and no finished pairs; choose an empty folder"):
+    with pytest.raises(FileFormatError, match="choose an empty folder"):
         PairStore(tmp_path)
     for wrong in (7, b"x", "a\0b"):
         with pytest.raises(InvalidOption, match="store is"):
@@ -232,7 +232,7 @@ def test_a_folder_that_cannot_be_made_again_is_said(tmp_path):
     store.keep(KEYS[0], NUMBERS[0])
     shutil.rmtree(folder)
     folder.write_text("x")
-    with pytest.raises(FileFormatError, match="store: was removed during the run, and cannot be made again: "):
+    with pytest.raises(FileFormatError, match="was removed during the run"):
         store.close()
     store.close()
 
@@ -253,7 +253,7 @@ def test_a_full_disk_is_said(tmp_path, monkeypatch):
     write = os.write
     monkeypatch.setattr(store_module.os, "write", lambda file, data: write(file, data[:30]))
     store = PairStore(tmp_path)
-    with pytest.raises(FileFormatError, match="cannot be written: the disk is full"):
+    with pytest.raises(FileFormatError, match="the disk is full"):
         store.keep(KEYS[2], NUMBERS[2])
     store.close()
     assert journal.exists()

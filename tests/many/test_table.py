@@ -68,7 +68,7 @@ def test_a_cost_that_fails_names_its_pair():
             raise ZeroDivisionError("four")
         return directed(source, target)
 
-    with pytest.raises(PairFailed, match=r"pair \(0, 2\): ZeroDivisionError: four"):
+    with pytest.raises(PairFailed, match=r"\(0, 2\): ZeroDivisionError"):
         plan(picky)
 
 

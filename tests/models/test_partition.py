@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 
-from bisimetric._support import memory
 from bisimetric.errors import NotEnoughMemory
-from bisimetric.models import partition
 from bisimetric.models.partition import Moves, common_refinement, equal_numbers, first_states, refine, renumber
+from tests.processes import run
 
 
 def test_numbers_follow_first_states():
@@ -41,34 +39,26 @@ def path(n):
     return Moves(np.arange(n + 1), np.minimum(np.arange(n) + 1, n - 1), np.ones(n)), groups
 
 
+LONG_PATH = """
+from bisimetric.models.partition import Moves, refine
+
+n = 1_000_000
+states = np.arange(n)
+moves = Moves(np.arange(n + 1), np.minimum(states + 1, n - 1), np.ones(n))
+assert (refine(moves, (states == n - 1).astype(np.int64), 0.0) == states).all()
+"""
+
+
 def test_a_long_path_takes_no_square():
-    """200 000 states, each split off by the next: a method that looks at the rest every time would take minutes."""
-    refine(*path(10), 0.0)
-    began = time.process_time()
-    classes = refine(*path(200_000), 0.0)
-    assert classes.tolist() == list(range(200_000))
-    assert time.process_time() - began < 10
+    """A million states, each split off by the next: a method that looks at the rest every time would take an hour."""
+    run(LONG_PATH)
 
 
-def test_memory_is_estimated_first(monkeypatch):
+def test_memory_is_estimated_first(free_memory):
     """Too many states are refused with the bytes they need."""
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1_000_000)
-    with pytest.raises(NotEnoughMemory, match=r"finding bisimilar states among 20000 needs about .* MB"):
+    free_memory(1_000_000)
+    with pytest.raises(NotEnoughMemory, match="bisimilar states among 20000"):
         refine(*path(20_000), 0.0)
-
-
-def test_interrupts_pass_through(monkeypatch):
-    """Between two calls of the kernel."""
-    calls = []
-
-    def interrupted(blocks, *_):
-        calls.append(blocks)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(partition.kernels.refinement, "refine", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        refine(*path(10), 0.0)
-    assert len(calls) == 1
 
 
 INTERRUPT = """
@@ -84,28 +74,29 @@ rows = partition.Moves(np.arange(0, 5 * n + 1, 5), random.integers(0, n, 5 * n),
 groups = random.integers(0, 3, n)
 small = bm.MarkovChain([[1.0]], reward=[1])
 bm.bisimilar_classes(small)  # kernels are loaded
-sent = []
+sent, done = [], []
 
 def interrupt():
     time.sleep(0.3)
-    sent.append(time.perf_counter())
+    sent.append(len(done))
     os.kill(os.getpid(), signal.SIGINT)
 
 threading.Thread(target=interrupt).start()
 try:
     for _ in range(10):
         partition.refine(rows, groups, 1e-12)
+        done.append(1)
     print("not interrupted")
 except KeyboardInterrupt:
-    print(time.perf_counter() - sent[0])
+    print(len(done) - sent[0])
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals as Unix has them")
 def test_ctrl_c():
-    """A real SIGINT in the middle of three million arcs takes effect within about a second."""
+    """A real SIGINT in the middle of three million arcs takes effect before the refinement under way is over."""
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPT], capture_output=True, text=True, timeout=120, env=os.environ
     )
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 1.5
+    assert int(done.stdout) == 0

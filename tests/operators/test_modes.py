@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
+from bisimetric._support.blocks import PARALLEL_FROM
 from bisimetric.linear import krylov
 from bisimetric.operators import evaluation
 from bisimetric.operators.bellman import Bellman
@@ -83,8 +84,8 @@ def test_the_coarse_system_is_that_of_the_blocks(name):
 
 def test_the_same_bits_for_any_number_of_threads(monkeypatch):
     """Sums go cluster by cluster."""
-    monkeypatch.setattr("bisimetric._support.blocks.PARALLEL_FROM", 1)
-    bellman, trees = improved(rooms(8), rooms(8, "north-east"))
+    bellman, trees = improved(rooms(16), rooms(16, "north-east"))
+    assert bellman.pairs.size > PARALLEL_FROM
     vector = np.random.default_rng(5).random(bellman.pairs.size)
     found = []
     for threads in ("1", "2", "3"):

@@ -93,7 +93,7 @@ def test_nothing_is_claimed_of_other_pairs(part):
         lambda: part.potentials[2, 0],
         lambda: part.coupling.occupancy(law),
     ):
-        with pytest.raises(bm.errors.InvalidOption, match="did not solve it; pairs='all' does"):
+        with pytest.raises(bm.errors.InvalidOption, match="pairs='all' does"):
             call()
 
 
@@ -158,8 +158,8 @@ def test_a_solution_of_few_pairs_is_saved_and_loaded(tmp_path, suffix):
 def test_bad_input():
     """Other words, and chains without a start."""
     chain = islands(2, 3)
-    with pytest.raises(bm.errors.InvalidOption, match="pairs is 'few', expected one of 'all', 'reachable'"):
+    with pytest.raises(bm.errors.InvalidOption, match="pairs is 'few'"):
         bm.distance(chain, chain, discount=0.9, pairs="few")
     bare = bm.MarkovChain([[1.0]], reward=[1.0])
-    with pytest.raises(bm.errors.InvalidProblem, match=r"the target chain has no start.*with_start"):
+    with pytest.raises(bm.errors.InvalidProblem, match=r"target .*with_start"):
         bm.distance(chain, bare, discount=0.9, pairs="reachable")

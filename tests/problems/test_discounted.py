@@ -10,7 +10,6 @@ import pytest
 from scipy import sparse
 
 import bisimetric as bm
-from bisimetric._support import memory
 from bisimetric.errors import InvalidOption, InvalidProblem, NotEnoughMemory
 
 ONE = bm.MarkovChain([[1.0]], reward=[0.0])
@@ -59,18 +58,18 @@ def test_discounts(discount):
 @pytest.mark.parametrize(
     ("cost", "message"),
     [
-        ([[1.0]], r"cost has shape \(1, 1\), expected \(2, 1\)"),
-        ([1.0, 2.0], r"cost has shape \(2,\), expected 2 dimension"),
-        ([[1.0], [-2.0]], r"cost\[\(1, 0\)\] is -2, expected no negative cost; shift or clip"),
+        ([[1.0]], r"cost has shape \(1, 1\)"),
+        ([1.0, 2.0], r"cost has shape \(2,\)"),
+        ([[1.0], [-2.0]], "shift or clip"),
         ([[1.0], [np.nan]], r"cost\[\(1, 0\)\] is nan"),
         ([[np.inf], [1.0]], r"cost\[\(0, 0\)\] is inf"),
         ([[1j], [0]], "cost has dtype complex"),
         ([["a"], ["b"]], "cost has dtype <U1"),
         (np.array([[1.0], [2.0]], object), "cost has dtype object"),
         ([[1.0], [1.0, 2.0]], "cost is ragged"),
-        (sparse.csr_array((2, 1)), r"expected a dense array.*toarray"),
-        ("label_mismatch", r"cost is a str, expected a dense array .*cost\.label_mismatch"),
-        ([[1e308], [0.0]], r"the largest cost is 1e\+308: .*overflow; divide the cost"),
+        (sparse.csr_array((2, 1)), "toarray"),
+        ("label_mismatch", r"cost\.label_mismatch"),
+        ([[1e308], [0.0]], "divide the cost"),
     ],
 )
 def test_what_is_not_a_cost(cost, message):
@@ -88,7 +87,7 @@ def test_what_is_not_a_stop_mask(stop):
 
 def test_chains_must_be_chains():
     """A matrix is not silently converted; the message says how."""
-    with pytest.raises(InvalidProblem, match=r"target is a list, expected a MarkovChain; as_chain"):
+    with pytest.raises(InvalidProblem, match="as_chain"):
         bm.Problem(ONE, [[1.0]], discount=0.9)
 
 
@@ -123,11 +122,10 @@ def test_costs_of_other_kinds_are_converted():
         assert bm.Problem(TWO, ONE, discount=0.5, cost=np.ones((2, 1), dtype)).cost.dtype == np.float64
 
 
-def test_memory_is_estimated_before_the_cost_is_made(monkeypatch):
+def test_memory_is_estimated_before_the_cost_is_made(free_memory):
     """A cost that does not fit is refused before its function is called."""
-    monkeypatch.setattr(memory, "available_bytes", lambda: 10)
-    monkeypatch.setattr(memory, "NEGLIGIBLE", 0)
-    with pytest.raises(NotEnoughMemory, match="the cost between 2 x 1 states needs about"):
+    free_memory(10)
+    with pytest.raises(NotEnoughMemory, match="the cost between 2 x 1 states"):
         bm.Problem(TWO, ONE, discount=0.5, cost=lambda source, target: pytest.fail("was called"))
 
 

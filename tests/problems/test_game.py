@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric._support import memory
 from bisimetric.errors import InvalidOption, InvalidProblem, NotEnoughMemory
 from bisimetric.problems.game import Game
 
@@ -51,11 +50,11 @@ def test_bad_input(source, target, options, kind):
         bm.bisimulation_metric(source, target, **{"discount": 0.9, **options})
 
 
-def test_memory_is_estimated_first(monkeypatch):
+def test_memory_is_estimated_first(free_memory):
     """Of the costs with a thousand bytes, of the transport trees with more."""
     mdp = bm.environments.four_rooms_mdp(side=4)
     for free in (1000, 400_000):
-        monkeypatch.setattr(memory, "available_bytes", lambda free=free: free)
+        free_memory(free)
         with pytest.raises(NotEnoughMemory, match="needs about"):
             bm.bisimulation_metric(mdp, discount=0.9, actions="matched")
 

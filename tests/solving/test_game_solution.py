@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import bisimetric as bm
 from bisimetric.errors import InvalidOption, MissingStart, SolveInterrupted, ToleranceNotReached
 from bisimetric.problems.game import Game
+from bisimetric.solvers import GameIteration
 from tests import strategies
 
 # Two states, two deterministic actions: action 0 leads to state 1, action 1 stays.
@@ -112,27 +114,30 @@ def test_interrupts(actions, at):
 
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("calls", [0, 1, 2])
-def test_interrupts_inside_a_step(monkeypatch, calls, after):
+def test_interrupts_inside_a_step(calls, after):
     """Ctrl-C before or after the work of a step, or of the start."""
     mdp = bm.environments.four_rooms_mdp(side=4, slip=0.1)
     truth = bm.bisimulation_metric(mdp, discount=0.9)
-    left = [calls]
+    left, usual = [calls], GameIteration()
 
-    def interrupted(call):
-        def work(*args, **options):
-            left[0] -= 1
-            if left[0] >= 0:
-                return call(*args, **options)
-            if after:
-                call(*args, **options)
-            raise KeyboardInterrupt
+    def interrupted(call, *arguments):
+        left[0] -= 1
+        if left[0] >= 0:
+            return call(*arguments)
+        if after:
+            call(*arguments)
+        raise KeyboardInterrupt
 
-        return work
+    @dataclass(frozen=True, slots=True)
+    class Interrupted(GameIteration):
+        def init(self, bellman, value, tol=0.0):
+            return interrupted(usual.init, bellman, value, tol)
 
-    for name in ("init", "step"):
-        monkeypatch.setattr(bm.solvers.GameIteration, name, interrupted(getattr(bm.solvers.GameIteration, name)))
+        def step(self, bellman, iterate):
+            return interrupted(usual.step, bellman, iterate)
+
     with pytest.raises(SolveInterrupted) as caught:
-        bm.bisimulation_metric(mdp, discount=0.9)
+        bm.bisimulation_metric(mdp, discount=0.9, solver=Interrupted())
     found = caught.value.solution
     assert (found.lower <= truth.upper).all()
     assert (truth.lower <= found.upper).all()

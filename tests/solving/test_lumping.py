@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,23 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.certificates.check import check
 from bisimetric.couplings.lifted import LiftedWitness
 from bisimetric.errors import SolveInterrupted, ToleranceNotReached
-from bisimetric.models.lumping import lump
-from bisimetric.operators.bellman import Bellman
 from bisimetric.solving import chains
 from bisimetric.solving.lumping import find_quotient
 from tests import reference, strategies
 
 ROOMS = bm.environments.four_rooms(side=8, goal="all")
 THIRDS = bm.environments.matching_four_rooms()  # steps of 1/3 and 1/2: classes lump up to rounding only
-
-
-@pytest.fixture
-def always(monkeypatch):
-    """Classes are looked for in problems of any size."""
-    monkeypatch.setattr(chains, "FEWEST_PAIRS", 1)
 
 
 @pytest.fixture(scope="module")
@@ -57,66 +48,7 @@ def test_same_distances(rooms):
     assert on_classes.distance == pytest.approx(on_states.distance, rel=1e-9)
 
 
-@pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
-def test_lifted_couplings(chain, always):
-    """Exact marginals, and a certificate on the full problem as good as the one that was lifted."""
-    problem = bm.Problem(chain, chain, discount=0.9)
-    solution = bm.solve(problem)
-    assert isinstance(solution._proof.witness, LiftedWitness)
-    n = chain.n_states
-    couplings = solution.coupling.matrix()
-    assert (couplings.data > 0).all()
-    by_source = couplings @ np.kron(np.eye(n), np.ones((n, 1)))
-    by_target = couplings @ np.kron(np.ones((n, 1)), np.eye(n))
-    rows = chain.transitions.toarray()
-    assert (by_source == np.repeat(rows, n, axis=0)).all()
-    assert (by_target == np.tile(rows, (n, 1))).all()
-    again = check(problem, Bellman.of(problem), solution._proof.value, solution._proof.witness)
-    assert again.gap <= 1.1 * solution.gap + 1e-13
-    np.testing.assert_array_equal(again.upper == 0, solution.upper == 0)
-    assert (np.diag(solution.upper) == 0).all()
-    one = solution.coupling[1, 2]
-    assert (one.toarray() == couplings[[n + 2]].toarray().reshape(n, n)).all()
-
-
-def test_occupancy_and_paths(rooms):
-    """What the coupled chains do, on states: the occupancy pays the distance, paths are moves of both chains."""
-    solution, _ = rooms
-    occupancy = solution.coupling.occupancy()
-    paid = (occupancy * solution.problem.cost).sum() / (1 - 0.9)
-    assert paid == pytest.approx(solution.distance, rel=1e-8)
-    walked = solution.coupling.simulate(50, 3)
-    for chain, states in zip((solution.problem.source, solution.problem.target), walked.T, strict=True):
-        assert all(chain.transitions[s, t] > 0 for s, t in pairwise(states))
-    assert solution.explain(3).parts
-
-
-@pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
-def test_potentials(chain, always):
-    """f + g ≤ L on the successors, and L ≤ c + γ(<f, P> + <g, Q>), on states."""
-    problem = bm.Problem(chain, chain, discount=0.9)
-    solution = bm.solve(problem)
-    proved = (solution._proof.value - solution.certificate.shortfall) / solution._proof.scale
-    P, Q = problem.source.transitions.toarray(), problem.target.transitions.toarray()
-    for x, y in [(0, 1), (3, 20), (11, 5)]:
-        f, g = solution.potentials[x, y]
-        xs, ys = problem.source.successors(x), problem.target.successors(y)
-        assert (f[:, None] + g <= proved[np.ix_(xs, ys)] + 1e-13).all()
-        assert proved[x, y] <= problem.cost[x, y] + 0.9 * (f @ P[x, xs] + g @ Q[y, ys]) + 1e-13
-
-
-@pytest.mark.parametrize("chain", [ROOMS, THIRDS], ids=["exact", "rounded"])
-def test_save_and_load(chain, always, tmp_path):
-    """The file holds couplings of states, and its bounds are proved again when it is read."""
-    solution = bm.solve(bm.Problem(chain, chain, discount=0.9))
-    solution.save(tmp_path / "solution.npz")
-    again = bm.load(tmp_path / "solution.npz")
-    np.testing.assert_array_equal(again.value, solution.value)
-    np.testing.assert_array_equal(again.upper == 0, solution.upper == 0)
-    assert again.gap <= 1.1 * solution.gap + 1e-13
-
-
-def test_a_guess_is_reduced(always):
+def test_a_guess_is_reduced(classes_of_any_size):
     """A solution of the same problem is a good start."""
     problem = bm.Problem(ROOMS, ROOMS, discount=0.9)
     cold = bm.solve(problem)
@@ -182,7 +114,7 @@ def test_against_rational_arithmetic(drawn):
             assert again.lower[x, y] <= truth[x][y] <= again.upper[x, y]
 
 
-def test_stopping_pairs(always):
+def test_stopping_pairs(classes_of_any_size):
     """Rows of the stop mask count: states that agree in cost only are not merged."""
     chain = bm.MarkovChain(np.full((4, 4), 0.25))
     cost = np.ones((4, 4))
@@ -216,30 +148,32 @@ def test_a_chain_against_itself_stays_one():
     assert apart.source.n_states > apart.target.n_states
 
 
-def test_rough_classes_are_refused(monkeypatch):
+def test_rough_classes_are_refused():
     """An error of lumping that would eat the tolerance is not taken on."""
-    monkeypatch.setattr(chains, "FEWEST_PAIRS", 1)
     problem = bm.Problem(THIRDS, THIRDS, discount=0.999999)
     assert find_quotient(problem, 1e-3) is not None
     assert find_quotient(problem, 1e-12) is None
 
 
-def test_lumping_is_measured():
-    """The largest 1-norm between lumped rows of a class, and the row error that comes with it."""
-    chain = bm.MarkovChain([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0, 0, 1]], reward=[0, 0, 1])
-    small = lump(chain, np.array([0, 0, 1]))
-    assert (small.moved.tolist(), small.chain.row_error.tolist()) == ([0, 0], [0, 0])
-    rough = lump(chain, np.array([0, 1, 1]))
-    assert rough.moved.tolist() == [0.0, 0.5]
-    assert rough.chain.row_error.tolist() == [0.0, 0.5]
-
-
-def test_step_limit(always):
+def test_step_limit(classes_of_any_size):
     """A missed tolerance carries the full problem's solution."""
     problem = bm.Problem(ROOMS, ROOMS, discount=0.99)
     with pytest.raises(ToleranceNotReached) as missed:
         bm.solve(problem, bm.ValueIteration(), tol=1e-9, max_steps=1)
     assert missed.value.solution.value.shape == problem.shape
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted(bm.PolicyIteration):
+    """Ctrl-C in a phase of the solve."""
+
+    phase: str = "init"
+
+    def init(self, bellman, value, tol=0.0):
+        return _interrupt() if self.phase == "init" else bm.PolicyIteration().init(bellman, value, tol)
+
+    def step(self, bellman, iterate):
+        return _interrupt() if self.phase == "step" else bm.PolicyIteration().step(bellman, iterate)
 
 
 @pytest.mark.parametrize("phase", ["classes", "init", "step"])
@@ -248,12 +182,8 @@ def test_interrupts(phase, monkeypatch, rooms):
     problem, truth = rooms[0].problem, rooms[1]
     if phase == "classes":
         monkeypatch.setattr(chains, "find_quotient", _interrupt)
-    elif phase == "init":
-        monkeypatch.setattr(bm.PolicyIteration, "init", _interrupt)
-    else:
-        monkeypatch.setattr(bm.PolicyIteration, "step", _interrupt)
     with pytest.raises(SolveInterrupted) as stopped:
-        bm.solve(problem)
+        bm.solve(problem, Interrupted(phase=phase))
     solution = stopped.value.solution
     assert solution.status is bm.Status.INTERRUPTED
     assert solution.problem is problem

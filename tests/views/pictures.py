@@ -26,3 +26,13 @@ def texts(figure) -> list[str]:
 def legend(axes) -> list[str]:
     """The entries of a legend."""
     return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def distances_of(points):
+    """Euclidean distances between points."""
+    return np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2)
+
+
+def cloud(count, dimensions, seed=0):
+    """Points that spread less and less along their coordinates."""
+    return np.random.default_rng(seed).standard_normal((count, dimensions)) * 0.6 ** np.arange(dimensions)

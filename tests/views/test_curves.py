@@ -77,7 +77,7 @@ def test_long_runs_are_quick():
         ({"a": ([1, 2], [1, 2])}, float("nan"), "exact is nan"),
         ({"a": ([1, 2], [1, 2])}, "x", "exact is 'x'"),
         ({"a": ([1, 2], [1, 2])}, True, "exact is True"),
-        ({"a": ([1, 2], [1, 2])}, 10**400, "expected a number of size at most"),
+        ({"a": ([1, 2], [1, 2])}, 10**400, "of size at most"),
         ({"a": ([1, 2], [1, 10**400])}, None, "two arrays"),
         ({"a": ([1, 2], [1, 1e308])}, None, "a number of size 1e[+]308"),
         ({1: ([1, 2], [1, 2]), "1": ([1, 2], [2, 3])}, None, "two names that read '1'"),
@@ -92,7 +92,7 @@ def test_bad_curves(curves, exact, words):
 @pytest.mark.parametrize("log", [True, None, (True,), "xy", (0, 1)])
 def test_bad_log(log):
     """`log` must be two bools."""
-    with pytest.raises(InvalidOption, match=r"log is .*, expected two of True and False"):
+    with pytest.raises(InvalidOption, match="two of True and False"):
         bm.plot.convergence({"a": ([1, 2], [1, 2])}, log=log)
 
 

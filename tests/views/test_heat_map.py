@@ -105,18 +105,18 @@ def test_few_marks_in_a_large_map_stay_inside_of_it():
 def test_bad_input():
     """One line that says what was expected."""
     chain = bm.environments.grid_3x3()
-    with pytest.raises(InvalidOption, match="8 entries, expected one per state: 9"):
+    with pytest.raises(InvalidOption, match="one per state: 9"):
         bm.plot.heat_map(chain, np.zeros(8))
     with pytest.raises(InvalidOption, match=r"values\[2\] is nan"):
         bm.plot.heat_map(chain, [0, 1, np.nan, *range(6)])
     with pytest.raises(InvalidChain, match="state 'nowhere' is unknown"):
         bm.plot.heat_map(chain, np.zeros(9), marks={"nowhere": "S"})
-    with pytest.raises(InvalidOption, match=r"chain is a str, expected a MarkovChain or MDP; bisimetric\.as_chain"):
+    with pytest.raises(InvalidOption, match=r"bisimetric\.as_chain"):
         bm.plot.heat_map("grid-3x3", np.zeros(9))
     for marks in (["S"], [], np.zeros(9)):
-        with pytest.raises(InvalidOption, match=r"marks is a (list|ndarray), expected a mapping"):
+        with pytest.raises(InvalidOption, match=r"marks is a (list|ndarray)"):
             bm.plot.heat_map(chain, np.zeros(9), marks=marks)
-    with pytest.raises(InvalidOption, match="axes is a list, expected a matplotlib Axes"):
+    with pytest.raises(InvalidOption, match="axes is a list"):
         bm.plot.heat_map(chain, np.zeros(9), axes=[])
 
 
@@ -127,5 +127,5 @@ def test_other_chains_are_refused(names):
     """No names, other names, one cell twice, or cells so far apart that the map would be all wall."""
     chain = bm.MarkovChain(np.eye(2), names=names)
     assert cells_of(names) is None
-    with pytest.raises(InvalidOption, match=r"not a grid: expected different states named '\(row,column\)'"):
+    with pytest.raises(InvalidOption, match=r"named '\(row,column\)'"):
         bm.plot.heat_map(chain, [0, 1])

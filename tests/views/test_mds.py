@@ -1,89 +1,13 @@
-"""Points with given distances, their groups and names."""
+"""Pictures of points: groups, names and the third coordinate."""
 
 from __future__ import annotations
-
-import tracemalloc
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import bisimetric as bm
 from bisimetric.errors import InvalidOption
-from tests.views.pictures import legend, pixels, texts
-
-
-def distances_of(points):
-    """Euclidean distances between points."""
-    return np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2)
-
-
-def cloud(count, dimensions, seed=0):
-    """Points that spread less and less along their coordinates."""
-    return np.random.default_rng(seed).standard_normal((count, dimensions)) * 0.6 ** np.arange(dimensions)
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e150])
-def test_planar_points_are_found(scale):
-    """Distances of points in the plane come back, whatever their scale; the third coordinate is zero."""
-    wanted = scale * distances_of(cloud(12, 2))
-    embedding = bm.plot.embed(wanted, seed=3)
-    assert embedding.points.shape == (12, 3)
-    assert embedding.stress < 1e-6
-    assert distances_of(embedding.points / scale) == pytest.approx(wanted / scale, abs=1e-5)
-    assert np.abs(embedding.points[:, 2]).max() < 1e-5 * scale
-
-
-def test_stress():
-    """The stress is Kruskal's: positive with too few dimensions, and smaller with more."""
-    wanted = distances_of(cloud(12, 6))
-    found = [bm.plot.embed(wanted, dimensions=d) for d in (1, 2, 3)]
-    for embedding in found:
-        reached = distances_of(embedding.points)
-        kruskal = np.sqrt(((reached - wanted) ** 2).sum() / (reached**2).sum())
-        assert embedding.stress == pytest.approx(kruskal, rel=1e-9)
-    assert found[0].stress > found[1].stress > found[2].stress > 1e-3
-
-
-def test_the_same_seed_gives_the_same_points():
-    """Points are the same bit by bit, and the given matrix is not modified."""
-    wanted = distances_of(cloud(10, 6))
-    copy = wanted.copy()
-    first, second = bm.plot.embed(wanted, seed=1), bm.plot.embed(wanted, seed=1)
-    assert (first.points == second.points).all()
-    assert first.stress == second.stress
-    assert (wanted == copy).all()
-
-
-def test_points_stand_upright():
-    """Coordinates are centred, uncorrelated, and spread less and less."""
-    points = bm.plot.embed(distances_of(cloud(15, 5))).points
-    assert points.mean(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
-    spread = points.T @ points
-    assert spread - np.diag(np.diag(spread)) == pytest.approx(np.zeros((3, 3)), abs=1e-9)
-    assert list(np.diag(spread)) == sorted(np.diag(spread), reverse=True)
-
-
-@pytest.mark.parametrize("count", [1, 2, 5])
-def test_all_points_together(count):
-    """One point, or several at distance zero, are drawn as well."""
-    embedding = bm.plot.embed(np.zeros((count, count)))
-    assert (embedding.points.tolist(), embedding.stress) == ([[0, 0, 0]] * count, 0)
-    assert pixels(bm.plot.mds(np.zeros((count, count)))).std() > 0
-
-
-def test_more_dimensions_than_points():
-    """Coordinates beyond N - 1 are zero and take no memory."""
-    wanted = distances_of(cloud(3, 2))
-    bm.plot.embed(wanted)  # what is imported now does not count
-    tracemalloc.start()
-    embedding = bm.plot.embed(wanted, dimensions=10_000)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 10_000_000  # bytes; axes for all dimensions would take 800 million
-    assert embedding.points.shape == (3, 10_000)
-    assert not embedding.points[:, 2:].any()
-    assert distances_of(embedding.points) == pytest.approx(wanted, abs=1e-5)
+from tests.views.pictures import cloud, distances_of, legend, texts
 
 
 def test_any_iterable_of_groups_and_names():
@@ -91,13 +15,6 @@ def test_any_iterable_of_groups_and_names():
     figure = bm.plot.mds(distances_of(cloud(3, 2)), names=(f"n{k}" for k in range(3)), groups=iter("aba"))
     assert {"n0", "n1", "n2"} <= set(texts(figure))
     assert legend(figure.axes[0]) == ["a", "b"]
-
-
-def test_a_result_with_value():
-    """What `pairwise` returns, or the solution of a chain with itself, is taken as well as an array."""
-    wanted = distances_of(cloud(6, 2))
-    found = bm.plot.embed(SimpleNamespace(value=wanted))
-    assert (found.points == bm.plot.embed(wanted).points).all()
 
 
 def test_groups_and_third_coordinate():
@@ -125,7 +42,7 @@ def test_groups_and_third_coordinate():
         ([[0, -1], [-1, 0]], {}, "negative"),
         ([[0, np.nan], [np.nan, 0]], {}, "nan"),
         ([[0, 1], [1, 0]], {"groups": ["a"]}, "groups has 1 entries"),
-        ([[0, 1], [1, 0]], {"groups": 5}, "groups is a int, expected a list with a label per point"),
+        ([[0, 1], [1, 0]], {"groups": 5}, "groups is a int"),
         ([[0, 1], [1, 0]], {"groups": {"a", "b"}}, "groups is a set"),
         (np.zeros((11, 11)), {"groups": range(11)}, "at most 10"),
     ],
@@ -140,7 +57,7 @@ def test_bad_input(distances, options, words):
     ("options", "words"),
     [
         ({"dimensions": 0}, "dimensions is 0"),
-        ({"dimensions": 10**12}, "expected a whole number from 1 to 10000"),
+        ({"dimensions": 10**12}, "from 1 to 10000"),
         ({"seed": -1}, "seed is -1"),
     ],
 )

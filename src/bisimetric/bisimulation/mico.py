@@ -17,7 +17,7 @@ import numpy as np
 
 from bisimetric._support import memory
 from bisimetric.certificates.check import immediate
-from bisimetric.certificates.interval import Application, Certificate, Errors, interval
+from bisimetric.certificates.interval import SPAN_ROUNDING, Application, Certificate, Errors, interval
 from bisimetric.errors import SolverFailed
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman, is_immediate
@@ -27,7 +27,6 @@ from bisimetric.readers.convert import as_chain
 
 SOLVED = 8 * UNIT_ROUNDOFF  # residual at which the linear system counts as solved, relative to the largest value
 TOL = 1e-9  # relative gap to reach, as in the docstring of `mico`
-ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
 ATTEMPTS = 3  # solves of the linear system; each takes its target from the largest value found before
 BYTES_PER_PAIR = 80  # the vectors of BiCGSTAB, the problem and the bounds
 
@@ -79,7 +78,7 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
         swept = _apply(problem, bellman, value)
         residual = swept - value
         largest = float(np.abs(swept).max())
-        if np.ptp(residual) <= max(TOL / onward, ROUNDING) * largest:
+        if np.ptp(residual) <= max(TOL / onward, SPAN_ROUNDING) * largest:
             return _certify(problem, bellman, value, swept)
     gap = onward * float(np.ptp(residual)) / bellman.scale
     raise SolverFailed(f"the MICo distances are known only to {gap:.1g}; choose a smaller discount")

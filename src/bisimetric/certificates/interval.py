@@ -34,6 +34,7 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 OPERATIONS_AROUND = 5  # roundings of one application besides those of its longest sum: γ, c, V, a potential, and these
 OPERATIONS_AFTER = 8  # roundings in the bounds made from it, which nothing carries on
 SUBNORMAL_BELOW = 2.0**-1000  # costs this small may round when scaled back
+SPAN_ROUNDING = 256 * UNIT_ROUNDOFF  # span of a residual, relative to the largest value, that may be rounding
 AT_ONCE = 2**14  # bounds, which then need no further memory to speak of
 
 

@@ -12,11 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric.couplings.witness import Witness
+from bisimetric.couplings.witness import CELLS_AT_ONCE, Witness
 from bisimetric.models.rows import offsets
 from bisimetric.operators.bellman import NEVER, Bellman
-
-CELLS_AT_ONCE = 2**16  # cells of couplings that are held at a time, in the blocks of all threads together
 
 
 def closed_subset(

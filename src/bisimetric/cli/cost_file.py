@@ -22,9 +22,9 @@ ALWAYS_ALLOWED = 2**20  # bytes; a small table of the wrong shape is refused for
 def read_costs(path: str, shape: tuple[int, int]) -> npt.ArrayLike:
     """The table in a file, which should have this shape; `Problem` checks the numbers."""
     file = Path(path)
-    read = _READERS.get(file.suffix)
+    read = COST_READERS.get(file.suffix)
     if read is None:
-        known = ", ".join(_READERS)
+        known = ", ".join(COST_READERS)
         raise FileFormatError(f"cost {path!r} is unknown, expected 'reward', 'labels' or a file ({known})")
     status = file.stat()
     if not stat.S_ISREG(status.st_mode):
@@ -63,7 +63,7 @@ def _read_json(file: Path) -> npt.NDArray[Any]:
     return np.array(table)
 
 
-_READERS: dict[str, Callable[[Path], npt.NDArray[Any]]] = {
+COST_READERS: dict[str, Callable[[Path], npt.NDArray[Any]]] = {
     ".npy": _read_npy,
     ".csv": _read_csv,
     ".json": _read_json,

@@ -32,7 +32,7 @@ Examples:
 
 {EXIT_CODES}"""
 
-DISTANCE = """\
+DISTANCE_HELP = """\
 Print the certified distance between two chains, and where it comes from.
 
 A and B are built-in environments (`bisimetric environments` lists them) or
@@ -84,7 +84,7 @@ Keys of --json:
   map                           the class of every state
   seconds, memory_bytes         {cpu, wall}; peak memory"""
 
-STATES = f"""\
+STATES_HELP = f"""\
 Print which states of a chain behave alike, and which are closest and farthest.
 
 States are bisimilar if they have the same reward and label and move with the
@@ -105,7 +105,7 @@ Examples:
   closest, farthest             [{{source, target, distance, lower, upper}}];
                                 null if the classes are too many for distances"""
 
-QUOTIENT = f"""\
+QUOTIENT_HELP = f"""\
 Make the smallest chain that behaves like a given one: a state for every class
 of bisimilar states.
 
@@ -119,7 +119,7 @@ Examples:
 {REDUCTION_KEYS}
   output                        the file written, or null"""
 
-AGGREGATE = f"""\
+AGGREGATE_HELP = f"""\
 Make a smaller chain that behaves nearly like a given one, with certified
 bounds.
 
@@ -138,7 +138,7 @@ Examples:
   distance_bound, value_bound   see above
   output                        the file written, or null"""
 
-REPRODUCE = """\
+REPRODUCE_HELP = """\
 Run an experiment of the paper (Calo et al. 2024) again and compare it with
 exact distances.
 
@@ -170,7 +170,7 @@ Keys of --json, one object per experiment:
   files                     the record and the pictures
   summary                   the key numbers"""
 
-SOLVERS = """\
+SOLVERS_HELP = """\
 List the solvers, with their tolerances and options.
 
 Examples:
@@ -179,7 +179,7 @@ Examples:
   bisimetric distance grid-3x3 open-grid:3 --discount 0.9 \\
       --solver value-iteration"""
 
-ENVIRONMENTS = """\
+ENVIRONMENTS_HELP = """\
 List the built-in environments.
 
 Examples:

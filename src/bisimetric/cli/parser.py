@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80  # columns at most
 USUAL_DISCOUNT = 0.95
-DISCOUNT = "Discount factor γ, 0 ≤ γ < 1"
+DISCOUNT_HELP = "Discount factor γ, 0 ≤ γ < 1"
 
 
 def run(arguments: list[str]) -> int:
@@ -101,7 +101,7 @@ def _add_distance_arguments(command: ArgumentParser) -> None:
     add = command.add_argument
     add("source", metavar="A", help="First chain: a built-in name or a file.")
     add("target", metavar="B", help="Second chain.")
-    add("--discount", type=float, required=True, metavar="G", help=f"{DISCOUNT}; required.")
+    add("--discount", type=float, required=True, metavar="G", help=f"{DISCOUNT_HELP}; required.")
     add(
         "--cost",
         default="reward",
@@ -178,7 +178,7 @@ def _add_model(command: ArgumentParser) -> None:
 
 def _add_usual_discount(command: ArgumentParser) -> None:
     command.add_argument(
-        "--discount", type=float, default=USUAL_DISCOUNT, metavar="G", help=f"{DISCOUNT}; by default %(default)s."
+        "--discount", type=float, default=USUAL_DISCOUNT, metavar="G", help=f"{DISCOUNT_HELP}; by default %(default)s."
     )
 
 
@@ -257,7 +257,7 @@ COMMANDS = (
         "distance",
         "distance A B --discount G",
         "The certified distance between two chains.",
-        help_texts.DISTANCE,
+        help_texts.DISTANCE_HELP,
         _add_distance_arguments,
         _distance,
         help_texts.EXIT_CODES,
@@ -266,7 +266,7 @@ COMMANDS = (
         "states",
         "states MODEL",
         "Which states behave alike, which are close.",
-        help_texts.STATES,
+        help_texts.STATES_HELP,
         _add_states_arguments,
         _states,
     ),
@@ -274,7 +274,7 @@ COMMANDS = (
         "quotient",
         "quotient MODEL",
         "The smallest chain that behaves the same.",
-        help_texts.QUOTIENT,
+        help_texts.QUOTIENT_HELP,
         _add_quotient_arguments,
         _quotient,
     ),
@@ -282,7 +282,7 @@ COMMANDS = (
         "aggregate",
         "aggregate MODEL",
         "A smaller chain that behaves nearly the same.",
-        help_texts.AGGREGATE,
+        help_texts.AGGREGATE_HELP,
         _add_aggregate_arguments,
         _aggregate,
     ),
@@ -290,16 +290,16 @@ COMMANDS = (
         "reproduce",
         "reproduce EXPERIMENT",
         "The paper's experiments, again.",
-        help_texts.REPRODUCE,
+        help_texts.REPRODUCE_HELP,
         _add_reproduce_arguments,
         _reproduce,
     ),
-    Command("solvers", "solvers", "The solvers, with their options.", help_texts.SOLVERS, _add_nothing, _solvers),
+    Command("solvers", "solvers", "The solvers, with their options.", help_texts.SOLVERS_HELP, _add_nothing, _solvers),
     Command(
         "environments",
         "environments",
         "The built-in environments.",
-        help_texts.ENVIRONMENTS,
+        help_texts.ENVIRONMENTS_HELP,
         _add_nothing,
         _environments,
     ),

@@ -19,7 +19,7 @@ from bisimetric.models.chain import state_index
 from bisimetric.models.rows import ROW_SUM_TOL, Floats, offsets, real_array
 from bisimetric.problems.discounted import Problem
 
-CELLS_AT_ONCE = 2**22  # of couplings that are read in one block
+CELLS_PER_BLOCK = 2**22  # of couplings that are read in one block
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ class Coupling(Immutable):
             f"the coupling of {n} x {m} state pairs as a matrix",
             "look at single pairs with coupling[x, y]",
         )
-        step = max(m, (CELLS_AT_ONCE // max(self._witness.cells_per_pair, 1)) // m * m)
+        step = max(m, (CELLS_PER_BLOCK // max(self._witness.cells_per_pair, 1)) // m * m)
         parts = [self._flat_rows(first, min(first + step, n * m)) for first in range(0, n * m, step)]
         indptr = offsets(np.concatenate([part[0] for part in parts]))
         index_type = np.int32 if max(indptr[-1], n * m) < 2**31 else np.int64

@@ -16,6 +16,8 @@ from bisimetric.kernels.layout import Cells
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.bellman import Bellman
 
+CELLS_AT_ONCE = 2**16  # of couplings that are checked by all threads together, or written to a file, in one block
+
 
 class Witness(Protocol):
     """Proposes a coupling and a potential for every pair."""

@@ -20,9 +20,9 @@ import numpy as np
 
 from bisimetric.environments import small_four_rooms
 from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
+from bisimetric.experiments.methods import PROPOSED
 from bisimetric.experiments.rounds import TRUTH, relative_error, spaced_rounds, values
 from bisimetric.problems.discounted import Problem
-from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
 from bisimetric.solvers.sinkhorn.step_size import Decaying, StepSize
 from bisimetric.solving.solve import solve
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from bisimetric.experiments.experiment import Figure
 
 NAME = "eta"
-METHODS = {"SVI": SinkhornValueIteration, "SPI": SinkhornPolicyIteration}
 AUTO = "auto"
 SIZE = (9.6, 3.9)  # inches
 
@@ -65,7 +64,7 @@ def run(config: Config, workplace: Workplace) -> Result:
     exact = solve(problem, tol=TRUTH)
     looks = spaced_rounds(config.rounds, config.looks)
     curves: dict[str, dict[str, Any]] = {}
-    for method, solver in METHODS.items():
+    for method, solver in PROPOSED.items():
         curves[method] = {}
         for name, step in config.step_sizes().items():
             workplace.say(f"{method}, {name}")
@@ -97,8 +96,8 @@ def draw(record: Record) -> Mapping[str, Figure]:
 
     result, config = record["result"], record["config"]
     figure = new_figure(SIZE)
-    panels = figure.subplots(1, len(METHODS), sharey=True)
-    for axes, method in zip(panels, METHODS, strict=True):
+    panels = figure.subplots(1, len(PROPOSED), sharey=True)
+    for axes, method in zip(panels, PROPOSED, strict=True):
         curves = {name: (result["rounds"], errors["largest"]) for name, errors in result["errors"][method].items()}
         plot.convergence(
             curves, xlabel="rounds k", ylabel="largest error / largest distance",
@@ -114,9 +113,9 @@ def tables(record: Record) -> Sequence[Table]:
     result = record["result"]
     rounds = result["rounds"]
     ends = [int(np.argmin(np.abs(np.log(np.divide(rounds, wish))))) for wish in (100, 1000, rounds[-1])]
-    head = ["", *(f"{method} k = {rounds[k]}" for method in METHODS for k in ends)]
+    head = ["", *(f"{method} k = {rounds[k]}" for method in PROPOSED for k in ends)]
     body = [
-        [name, *(f"{100 * result['errors'][method][name]['largest'][k]:.2g} %" for method in METHODS for k in ends)]
+        [name, *(f"{100 * result['errors'][method][name]['largest'][k]:.2g} %" for method in PROPOSED for k in ends)]
         for name in result["errors"]["SVI"]
     ]
     notes = (

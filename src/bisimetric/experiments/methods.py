@@ -25,6 +25,7 @@ from bisimetric.solvers import (
 
 SVI, SPI, DWL, OTC, OURS = "SVI", "SPI", "dWL", "EntropicOTC", "exact (ours)"
 METHODS = (SVI, SPI, DWL, OTC)
+PROPOSED = {SVI: SinkhornValueIteration, SPI: SinkhornPolicyIteration}  # those that the paper proposes
 
 PAPER: Mapping[str, Approximate] = {
     SVI: SinkhornValueIteration(step_size=1.0, rounds=500),

@@ -17,17 +17,16 @@ import numpy as np
 
 from bisimetric.environments import four_rooms
 from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
+from bisimetric.experiments.methods import PROPOSED
 from bisimetric.experiments.rounds import TRUTH, spaced_rounds, values
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
-from bisimetric.solvers import SinkhornPolicyIteration, SinkhornValueIteration
 from bisimetric.solving.solve import solve
 
 if TYPE_CHECKING:
     from bisimetric.experiments.experiment import Figure
 
 NAME = "role-of-m"
-METHODS = {"SVI": SinkhornValueIteration, "SPI": SinkhornPolicyIteration}
 SIZE = (9.6, 3.8)  # inches
 
 
@@ -56,7 +55,7 @@ def run(config: Config, workplace: Workplace) -> Result:
     pair = tuple(int(np.argmax(chain.start)) for chain in (problem.source, problem.target) if chain.start is not None)
     looks = sorted({*spaced_rounds(config.rounds, config.looks), *config.compared_at})
     curves = {}
-    for method in METHODS:
+    for method in PROPOSED:
         for m in config.inner_steps:
             workplace.say(f"{method}, m = {m}")
             curves[f"{method} {m}"] = _curve(problem, (method, m), config, looks, exact.value, pair)
@@ -65,10 +64,10 @@ def run(config: Config, workplace: Workplace) -> Result:
         "exact": exact.distance,
         "interval": exact.interval,
         "rounds": looks,
-        "estimates": {method: {str(m): curves[f"{method} {m}"] for m in config.inner_steps} for method in METHODS},
+        "estimates": {method: {str(m): curves[f"{method} {m}"] for m in config.inner_steps} for method in PROPOSED},
         "spread": {
             method: [_spread(curves, method, config, looks.index(k), exact.distance) for k in config.compared_at]
-            for method in METHODS
+            for method in PROPOSED
         },
     }
 
@@ -78,7 +77,7 @@ def _curve(
 ) -> list[float]:
     """The estimate after each of these rounds."""
     method, m = setting
-    solver = METHODS[method](step_size=config.step_size, inner_steps=m, rounds=looks[-1])
+    solver = PROPOSED[method](step_size=config.step_size, inner_steps=m, rounds=looks[-1])
     return [float(value[pair]) for _, value in values(problem, solver, looks, guess)]
 
 
@@ -101,8 +100,8 @@ def draw(record: Record) -> Mapping[str, Figure]:
 
     result, config = record["result"], record["config"]
     figure = new_figure(SIZE)
-    panels = figure.subplots(1, len(METHODS), sharey=True)
-    for axes, method in zip(panels, METHODS, strict=True):
+    panels = figure.subplots(1, len(PROPOSED), sharey=True)
+    for axes, method in zip(panels, PROPOSED, strict=True):
         curves = {f"m = {m}": (result["rounds"], found) for m, found in result["estimates"][method].items()}
         title = f"{method}, η = {config['step_size']:g}, γ = {config['discount']:g}"
         plot.convergence(
@@ -118,11 +117,11 @@ def tables(record: Record) -> Sequence[Table]:
     """Errors and spreads at chosen rounds."""
     result, config = record["result"], record["config"]
     numbers = config["inner_steps"]
-    head = ["rounds k", *(f"{method} {what}" for method in METHODS for what in ("m = 1", "best m", "spread"))]
+    head = ["rounds k", *(f"{method} {what}" for method in PROPOSED for what in ("m = 1", "best m", "spread"))]
     body = []
     for place, k in enumerate(config["compared_at"]):
         row = [str(k)]
-        for method in METHODS:
+        for method in PROPOSED:
             at = result["spread"][method][place]
             row += [f"{100 * at[key]:.1f} %" for key in ("error_of_first", "error_of_best", "relative")]
         body.append(row)

@@ -48,7 +48,7 @@ FINEST = 1e-6  # smaller errors are drawn as this
 BATCH = 0.05  # least CPU seconds of a measurement
 GROWTH = 4  # factor on the number of calls if they took less
 
-T = TypeVar("T")
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _warm_up(problem: Problem) -> None:
         climb(problem, LADDERS[method], exact, [0.2])
 
 
-def cpu_seconds(work: Callable[[], T]) -> tuple[T, float]:
+def cpu_seconds(work: Callable[[], Answer]) -> tuple[Answer, float]:
     """The result of a call and its CPU seconds: the mean over as many calls as take BATCH seconds together."""
     calls = 1
     while True:

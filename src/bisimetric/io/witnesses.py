@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric.couplings.witness import StoredWitness, Witness
+from bisimetric.couplings.witness import CELLS_AT_ONCE, StoredWitness, Witness
 from bisimetric.errors import FileFormatError
 from bisimetric.io.document import Document, Fields, Stream, stream
 from bisimetric.kernels.layout import Cells
@@ -20,7 +20,6 @@ from bisimetric.models.rows import offsets
 
 WITNESS_KEYS = ("indptr", "left", "right", "weight", "potential")
 WITNESS_ARRAYS = tuple(f"witness.{key}" for key in WITNESS_KEYS)
-CELLS_AT_ONCE = 2**16  # cells of couplings that are written in one block
 
 
 class Block(NamedTuple):

@@ -23,7 +23,7 @@ from bisimetric.linear import direct, krylov
 from bisimetric.linear.krylov import Operator, Solved
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
-ROUNDING = 32 * UNIT_ROUNDOFF  # residual, relative to the solution, that may be rounding
+RESIDUAL_ROUNDING = 32 * UNIT_ROUNDOFF  # residual, relative to the solution, that may be rounding
 MANY_PRODUCTS = 200  # if BiCGSTAB without factors needs more, the next system is factorised
 FEW_PRODUCTS = 30  # if BiCGSTAB with the factors of an earlier system needs more, they are computed again
 
@@ -54,7 +54,7 @@ class Ladder:
         if best is None:
             assert self.factors is not None
             best = _preconditioned(self.factors, apply, b, target)
-        if best.residual <= SLACK * target or best.residual <= ROUNDING * _largest(best.x):
+        if best.residual <= SLACK * target or best.residual <= RESIDUAL_ROUNDING * _largest(best.x):
             if self.factors is None and self._can_factorise and best.products > MANY_PRODUCTS:
                 self._factorise(matrix, discount)
             return best

@@ -50,7 +50,7 @@ from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.trees import TreeWitness, new_trees
 from bisimetric.solvers.base import Iterate, Solver
 
-METHODS = ("ipm", "simplex", "choose")
+HIGHS_METHODS = ("ipm", "simplex", "choose")
 TIGHT = 1e-10  # feasibility tolerance, absolute: the smallest that HiGHS accepts
 LOOSE = 1e-7  # feasibility tolerance, absolute: HiGHS' default, for programs that it cannot solve to the tight one
 SMALLEST_ENTRY = 1e-12  # HiGHS drops smaller entries of the matrix: its lowest limit; its default 1e-9 loses moves
@@ -120,8 +120,8 @@ class LinearProgram(Solver[Bellman, ProgramIterate]):
     time_limit: float | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise InvalidOption(f"method is {self.method!r}, expected one of {', '.join(METHODS)}")
+        if self.method not in HIGHS_METHODS:
+            raise InvalidOption(f"method is {self.method!r}, expected one of {', '.join(HIGHS_METHODS)}")
         if self.time_limit is not None and not is_positive(self.time_limit):
             raise InvalidOption(f"time_limit is {self.time_limit!r}, expected a positive number of seconds, or None")
 

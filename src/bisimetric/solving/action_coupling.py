@@ -11,7 +11,7 @@ from scipy import sparse
 
 from bisimetric._support import memory
 from bisimetric._support.text import printable
-from bisimetric.couplings.coupling import CELLS_AT_ONCE
+from bisimetric.couplings.coupling import CELLS_PER_BLOCK
 from bisimetric.couplings.occupancy import visits
 from bisimetric.couplings.witness import successors
 from bisimetric.errors import InvalidOption
@@ -157,7 +157,7 @@ def _few_at_once(chosen: MovePairs, cells_per_pair: int) -> Iterator[tuple[Ints,
     """Pairs of states with their pairs of moves, in parts: those with moves first..last, counted from `first`."""
     order = np.argsort(chosen.cells, kind="stable")
     pairs, moves = chosen.pairs[order], chosen.cells[order]
-    step = max(1, CELLS_AT_ONCE // max(cells_per_pair, 1))
+    step = max(1, CELLS_PER_BLOCK // max(cells_per_pair, 1))
     end = int(moves[-1]) + 1 if len(moves) else 0
     for first in range(0, end, step):
         last = min(first + step, end)

@@ -23,19 +23,18 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.frozen import Immutable, frozen
-from bisimetric.certificates.interval import SUBNORMAL_BELOW, Errors, widening
+from bisimetric.certificates.interval import SPAN_ROUNDING, SUBNORMAL_BELOW, Errors, widening
 from bisimetric.errors import InvalidProblem, SolverFailed
 from bisimetric.linear.ladder import Ladder
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.problems.discounted import checked_discount
+from bisimetric.solvers.base import PROGRESS
 
 TOL = 1e-12  # target of the gap, relative to the largest value: close to the limit of rounding
 EVALUATION = 1e-9  # target residual of an evaluation, relative to the residual it starts from
 SOLVED = 16 * UNIT_ROUNDOFF  # target residual of an evaluation, relative to the solution, if that is smaller
-ROUNDING = 256 * UNIT_ROUNDOFF  # span of the residual, relative to the largest value, that may be rounding
 MOST_ROUNDS = 10_000  # each round finds a better policy; rarely are more needed than there are states
-PROGRESS = 0.9  # a gap below this fraction of the best one counts as progress
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +116,7 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
         gap = onward * float(np.ptp(residual))
         best, idle = (gap, 0) if gap < PROGRESS * best else (best, idle + 1)
         largest = float(np.abs(swept).max())
-        if gap <= TOL * largest or (idle and np.ptp(residual) <= ROUNDING * largest):
+        if gap <= TOL * largest or (idle and np.ptp(residual) <= SPAN_ROUNDING * largest):
             return value, policy, swept
         kept = policy if kept is None else np.where(swept - earned[kept, states] > SOLVED * largest, policy, kept)
         moves, gain = stacked[kept * len(states) + states], earned[kept, states] - value

@@ -24,7 +24,7 @@ from bisimetric.models.rows import Floats, real_array
 RANDOM_STARTS = 4
 ROUNDS = 500  # most rounds of one descent
 MOST_DIMENSIONS = 10_000
-PROGRESS = 1e-8  # a descent ends when a round gains less, relative to the distances squared
+SMALLEST_GAIN = 1e-8  # a descent ends when a round gains less, relative to the distances squared
 SYMMETRIC = 1e-6  # largest difference between d and its transpose, relative to the largest distance
 
 
@@ -139,7 +139,7 @@ def _descend(matrix: Floats, start: Floats) -> Floats:
         ) from None
     points, _ = smacof(
         matrix, metric=True, n_components=start.shape[1], init=start, n_init=1, n_jobs=1, max_iter=ROUNDS,
-        eps=PROGRESS, random_state=0, normalized_stress=False,
+        eps=SMALLEST_GAIN, random_state=0, normalized_stress=False,
     )  # fmt: skip
     return np.asarray(points, dtype=np.float64)
 

@@ -32,7 +32,7 @@ LEAST_DEPTH = 0.25  # smallest range of the colours, relative to that of the pos
 NAME_SIZE, LONGEST_NAME = 8.0, 24  # points, characters
 MARGIN = 0.08  # around the points, as a share of their width
 
-T = TypeVar("T")
+Entry = TypeVar("Entry")
 
 
 def mds(
@@ -172,7 +172,7 @@ def _checked_groups(groups: Iterable[object] | None, count: int) -> list[str] | 
     return labels
 
 
-def _one_per_point(given: Iterable[T], what: str, entry: str, count: int) -> list[T]:
+def _one_per_point(given: Iterable[Entry], what: str, entry: str, count: int) -> list[Entry]:
     """The entries as a list; raises unless there is one per point."""
     try:  # mappings and sets have no order that could mean points
         entries = None if isinstance(given, (Mapping, Set)) else list(given)

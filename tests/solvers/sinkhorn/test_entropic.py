@@ -65,9 +65,9 @@ def test_the_entropic_operator():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rounds": 0}, "rounds is 0, expected a whole number"),
+        ({"rounds": 0}, "rounds is 0"),
         ({"projections": 1.5}, "projections is 1.5"),
-        ({"warm_start": 1}, "warm_start is 1, expected True or False"),
+        ({"warm_start": 1}, "warm_start is 1"),
     ],
 )
 def test_options_out_of_range(make, options, message):

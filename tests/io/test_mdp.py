@@ -213,11 +213,10 @@ def test_arrays_of_the_wrong_type_are_refused(tmp_path):
         assert name.removesuffix(".npy") in refusal(tmp_path / "a.npz")
 
 
-def test_a_witness_in_many_blocks_is_the_same_file(tmp_path, monkeypatch):
+def test_a_witness_in_many_blocks_is_the_same_file(tmp_path, small_blocks):
     """Streaming in blocks does not show."""
     solution = mdp_solutions()["rooms"]
     data = {suffix: as_bytes(solution, suffix, tmp_path) for suffix in SUFFIXES}
-    monkeypatch.setattr("bisimetric.io.witnesses.CELLS_AT_ONCE", 100)
-    monkeypatch.setattr("bisimetric.io.document.ENTRIES_AT_ONCE", 100)
+    small_blocks()
     assert as_bytes(solution, "json", tmp_path) == data["json"]
     assert members(as_bytes(solution, "npz", tmp_path)) == members(data["npz"])

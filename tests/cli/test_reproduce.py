@@ -67,7 +67,7 @@ def test_folders_that_cannot_be(command, tmp_path):
 @pytest.mark.parametrize("name", ["heat-map.json", "heat-map.png"])
 def test_files_that_cannot_be_replaced(command, tmp_path, monkeypatch, name):
     """A folder in the place of a file is an error before anything is computed."""
-    monkeypatch.setattr(reproduce, "_run_and_draw", lambda *_: pytest.fail("computed"))
+    monkeypatch.setitem(ALL, "heat-map", replace(ALL["heat-map"], run=lambda *_: pytest.fail("computed")))
     (tmp_path / name).mkdir()
     ran = command("reproduce", "heat-map", "--out", tmp_path)
     assert ran.code == 2
@@ -98,8 +98,7 @@ def test_interrupts(command, tiny, tmp_path, monkeypatch):
     def interrupted(config, workplace):
         raise PairwiseInterrupted("interrupted after 2 of 3 pairs; the same call goes on from there", 2, 3)
 
-    stopped = replace(ALL["instances"], run=interrupted)
-    monkeypatch.setattr(reproduce, "ALL", {"heat-map": ALL["heat-map"], "instances": stopped})
+    monkeypatch.setitem(reproduce.ALL, "instances", replace(ALL["instances"], run=interrupted))
     ran = command("reproduce", "all", "--quick", "--out", tmp_path)
     assert ran.code == 130
     assert ran.err == "bisimetric: interrupted after 2 of 3 pairs; the same call goes on from there\n"

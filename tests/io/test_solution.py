@@ -80,12 +80,11 @@ def test_any_solution_comes_back_as_it_was(suffix, tmp_path):
     check()
 
 
-def test_a_witness_in_many_blocks_is_the_same_file(tmp_path, monkeypatch):
+def test_a_witness_in_many_blocks_is_the_same_file(tmp_path, small_blocks):
     """Streaming in blocks does not show."""
     solution = solutions()["rooms"]
     data = {suffix: as_bytes(solution, suffix, tmp_path) for suffix in SUFFIXES}
-    monkeypatch.setattr("bisimetric.io.witnesses.CELLS_AT_ONCE", 100)
-    monkeypatch.setattr("bisimetric.io.document.ENTRIES_AT_ONCE", 100)
+    small_blocks()
     assert as_bytes(solution, "json", tmp_path) == data["json"]
     assert members(as_bytes(solution, "npz", tmp_path)) == members(data["npz"])
 

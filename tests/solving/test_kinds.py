@@ -1,0 +1,42 @@
+"""The table of kinds: every problem finds its question."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric.problems.game import Game
+from bisimetric.solving.kinds import KINDS
+
+CHAIN = bm.environments.grid_3x3()
+PROBLEMS = {
+    bm.Problem: bm.Problem(CHAIN, CHAIN, discount=0.9),
+    Game: Game(bm.as_mdp(CHAIN), bm.as_mdp(CHAIN), discount=0.9),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_solved_by_its_own_solver(kind):
+    """`solve` with nothing but a problem answers it; adding a kind is one more problem above."""
+    answer = bm.solve(PROBLEMS[kind])
+    assert answer.reached_tol
+    assert answer.solver == KINDS[kind].default_solver.name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_complete(kind):
+    """It leaves no part of a question out."""
+    assert not inspect.isabstract(KINDS[kind])
+
+
+def test_a_subclass_of_a_problem_is_that_problem():
+    """Whoever extends a problem keeps its question."""
+
+    class Named(bm.Problem):
+        """The same problem with another name."""
+
+    named = Named(CHAIN, CHAIN, discount=0.9)
+    assert np.array_equal(bm.solve(named).value, bm.solve(PROBLEMS[bm.Problem]).value)
