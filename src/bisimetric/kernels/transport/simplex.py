@@ -186,7 +186,7 @@ def primal(sx, sy, cost, tree, real, tol):
         p = enter_i
         q = Node(sx + enter_j)
         reduced = cost[enter_i, enter_j] - real[POT, p] - real[POT, q]
-        top = _transport_at(p, q, tree)
+        top = _common_ancestor(p, q, tree)
         # Leaving arc: smallest flow among those that shrink; '<' on p's side, '<=' on q's keeps the tree
         # strongly feasible.
         delta = HUGE
@@ -288,7 +288,7 @@ def dual(sx, sy, cost, tree, real):
                         p = Node(i)
                         q = Node(sx + j)
         reduced = cost[p, q - sx] - real[POT, p] - real[POT, q]
-        _push(sx, p, q, _transport_at(p, q, tree), -least, tree, real)
+        _push(sx, p, q, _common_ancestor(p, q, tree), -least, tree, real)
         if surplus:
             _rehang(sx, p, q, out, -least, reduced, tree, real)
         else:
@@ -359,8 +359,8 @@ def _entering(sx, sy, cost, real, next_row, tol):
 
 
 @part
-def _transport_at(u, w, tree):
-    """The lowest common ancestor."""
+def _common_ancestor(u, w, tree):
+    """The lowest common ancestor of two nodes."""
     while u != w:
         if tree[u, DEPTH] > tree[w, DEPTH]:
             u = tree[u, UP]
