@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 
 import pytest
@@ -50,3 +51,26 @@ def test_other_names_do_not_exist(package):
     with pytest.raises(AttributeError, match="nothing"):
         _ = package.nothing
     assert not hasattr(package, "things")
+
+
+FIRST_USE = """
+names = ["MarkovChain", "distance", "plot", "cost", "environments", "solve", "pairwise", "aggregate"]
+found, together = [], threading.Barrier(len(names))
+
+def load(name):
+    together.wait()
+    found.append(getattr(bm, name))
+
+threads = [threading.Thread(target=load, args=(name,)) for name in names]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert len(found) == len(names), found
+"""
+
+
+def test_first_use_from_several_threads():
+    """Each by another name, in a process that has loaded nothing: numpy's own imports do not meet half-way."""
+    code = "import threading\nimport bisimetric as bm\n" + FIRST_USE
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

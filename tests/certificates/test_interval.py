@@ -96,3 +96,11 @@ def test_an_interval_holds_the_fixed_point(cost, value, discount, moved):
     assert Fraction(found.lower[0, 0]) <= truth <= Fraction(found.upper[0, 0])
     assert found.lower[0, 0] >= cost
     assert Fraction(value) - Fraction(found.shortfall) <= truth * Fraction(bellman.scale)
+
+
+def test_a_certificate_leaves_the_arrays_that_it_is_given():
+    """They are read-only through the certificate only."""
+    bounds = [np.array([[1.0]]), np.array([[0.5]]), np.array([[2.0]])]
+    certificate = bm.Certificate(*bounds)
+    assert not certificate.lower.flags.writeable
+    assert all(bound.flags.writeable for bound in bounds)

@@ -14,13 +14,13 @@ from hypothesis import given
 
 import bisimetric as bm
 from bisimetric.errors import InvalidOption
-from bisimetric.many.question import Question, computed_by
+from bisimetric.many.question import PairQuestion, computed_by
 from tests.strategies import chains
 
 ROWS = [[0.5, 0.5], [0.25, 0.75]]
 FIRST = bm.MarkovChain(ROWS, reward=[0, 1], start=0, names=["a", "b"])
 SECOND = bm.MarkovChain([[1, 0], [0.5, 0.5]], reward=[0, 1], start=1)
-USUAL = Question(0.9, None, False, bm.PolicyIteration(), None)
+USUAL = PairQuestion(0.9, None, False, bm.PolicyIteration(), None)
 
 
 def key(source, target, question=USUAL):

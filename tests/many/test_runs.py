@@ -15,7 +15,7 @@ import pytest
 import bisimetric as bm
 from bisimetric.errors import InvalidOption, PairFailed, PairwiseInterrupted, ToleranceNotReached
 from bisimetric.many import worker
-from bisimetric.many.question import Pair, Question
+from bisimetric.many.question import Pair, PairQuestion
 from tests.many.pair_samples import SIZES, Hasty, random_chains, solver_for_workers, squared_gap, tables
 
 
@@ -164,7 +164,7 @@ def _unwanted(source, target):
 @pytest.mark.parametrize("broken", ["question", "pair", "solution"])
 def test_what_does_not_arrive(broken):
     """Inside a worker: what cannot be read is a failure of the pair, and a solution that cannot be sent is left out."""
-    question = Question(0.9, None, False, bm.PolicyIteration(), 1e-30)
+    question = PairQuestion(0.9, None, False, bm.PolicyIteration(), 1e-30)
     pair = Pair(0, 1, *random_chains()[:2])
     if broken == "solution":
         question = replace(question, solver=_Private())

@@ -12,7 +12,7 @@ import pytest
 import bisimetric as bm
 from bisimetric.errors import PairFailed
 from bisimetric.many import table as table_module
-from bisimetric.many.question import Question
+from bisimetric.many.question import PairQuestion
 from bisimetric.many.store import Numbers
 from bisimetric.many.table import Plan
 from tests.many.pair_samples import Hasty, random_chains, tables
@@ -27,7 +27,7 @@ def directed(source, target):
 
 def plan(cost=None, chains=CHAINS, others=None):
     """The plan for a list, or for two."""
-    question = Question(0.9, cost, False, bm.PolicyIteration(), None)
+    question = PairQuestion(0.9, cost, False, bm.PolicyIteration(), None)
     return Plan(question, chains, chains if others is None else others, symmetric=others is None)
 
 

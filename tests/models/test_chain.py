@@ -112,7 +112,7 @@ def test_nothing_can_be_changed():
         ({"start": "--1"}, "'--1' is unknown"),
         ({"start": "²"}, "'²' is unknown"),
         ({"start": "9" * 5000}, "is unknown|out of range"),
-        ({"start": [0.5, 0.4]}, r"row 0 of start sums to 0\.9"),
+        ({"start": [0.5, 0.4]}, r"start sums to 0\.9"),
         ({"start": [1.5, -0.5]}, r"start\[0, 1\] is -0\.5"),
         ({"start": [1.0]}, "start has 1 entries"),
         ({"start": [[1], [1, 2]]}, "ragged"),

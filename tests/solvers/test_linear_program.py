@@ -18,6 +18,7 @@ from bisimetric import solvers
 from bisimetric.operators.bellman import Bellman
 from bisimetric.solvers import linear_program
 from bisimetric.solvers.linear_program import _Program
+from tests.processes import run
 
 PROBLEM = bm.Problem(bm.environments.grid_3x3(), bm.environments.small_four_rooms("a"), discount=0.95)
 
@@ -211,3 +212,15 @@ def test_any_exception_stops_highs(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TimeoutError):
         bm.solve(PROBLEM, bm.LinearProgram())
     assert len(told) == 1
+
+
+ENDS = """
+a, b = (bm.environments.random_chain(20, seed=seed) for seed in (1, 2))
+tough = bm.Problem(a, b, discount=0.95, cost=np.random.default_rng(0).random((20, 20)))
+assert bm.solve(tough, "linear-program", time_limit=0.3, throw=False).status is bm.Status.TIME_LIMIT
+"""
+
+
+def test_a_time_limit_ends_the_program_too():
+    """HiGHS does not go on in the background, so the process ends."""
+    run(ENDS, timeout=60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -65,6 +66,15 @@ class Worth(Answer):
     history: tuple
     certificate: Certificate
     tol: float | None
+
+    @property
+    def models(self):
+        model = SimpleNamespace(start=None, names=None, n_states=len(self.value))
+        return model, model
+
+    @property
+    def discounting(self):
+        return "as the rents are"
 
 
 class RentQuestion(Question):

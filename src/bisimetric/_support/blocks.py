@@ -78,6 +78,8 @@ def for_each_block(
     No range is longer than `largest`, except for a single unit. A size below `serial_below` is done by this thread in
     one range.
     """
+    if time.perf_counter() > DEADLINE.get():
+        raise OutOfTime
     if size < serial_below and size <= largest:
         return [work(0, size)]
     queue = _Queue(work, size, unit, max(1, largest // unit))
@@ -91,6 +93,8 @@ def for_each_block(
 
 def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) -> None:
     """Call work(first, last) once per thread on even parts of 0..size; `cost` in array entries says if threads pay."""
+    if time.perf_counter() > DEADLINE.get():
+        raise OutOfTime
     parts = min(thread_count(), size) if cost >= PARALLEL_FROM else 1
     if parts == 1:
         work(0, size)

@@ -8,6 +8,7 @@ So importing the package takes no time, and only modules in use are loaded. A pa
 from __future__ import annotations
 
 import sys
+import threading
 from importlib import import_module
 
 TYPE_CHECKING = False  # type checkers take it for true; importing typing takes longer than everything else here
@@ -16,19 +17,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+LOADING = threading.RLock()  # numpy's own imports fail if two threads start them at different modules
+
+
 def lazy_names(
     package: str, homes: Mapping[str, str], modules: tuple[str, ...] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package: names by the module that each lives in, and modules themselves."""
 
     def getattr_(name: str) -> Any:
-        if name in modules:
-            return import_module(f"{package}.{name}")
-        if name not in homes:
+        if name not in modules and name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(f"{package}.{homes[name]}"), name)
-        setattr(sys.modules[package], name, found)
-        return found
+        with LOADING:
+            if name in modules:
+                return import_module(f"{package}.{name}")
+            found = getattr(import_module(f"{package}.{homes[name]}"), name)
+            setattr(sys.modules[package], name, found)
+            return found
 
     def dir_() -> list[str]:
         return sorted({*homes, *modules, *getattr(sys.modules[package], "__all__", ())})

@@ -37,6 +37,21 @@ def deadline(seconds: float) -> Iterator[None]:
         DEADLINE.reset(token)
 
 
+@contextmanager
+def no_deadline() -> Iterator[None]:
+    """Inside, no deadline of the surrounding work counts."""
+    token = DEADLINE.set(math.inf)
+    try:
+        yield
+    finally:
+        DEADLINE.reset(token)
+
+
+def seconds_left() -> float:
+    """Until the deadline; inf without one."""
+    return DEADLINE.get() - time.perf_counter()
+
+
 def require_time() -> None:
     """Raise if the deadline has passed."""
     if time.perf_counter() > DEADLINE.get():

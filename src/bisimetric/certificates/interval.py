@@ -83,8 +83,10 @@ class Certificate(Immutable):
     shortfall: float = 0.0
 
     def __post_init__(self) -> None:
-        for bound in (self.value, self.lower, self.upper):
-            bound.setflags(write=False)
+        for name in ("value", "lower", "upper"):
+            view = getattr(self, name).view()  # the array itself stays as it was given
+            view.setflags(write=False)
+            object.__setattr__(self, name, view)
 
     @property
     def gap(self) -> float:
@@ -149,7 +151,7 @@ class Application(NamedTuple):
     errors: Errors
 
 
-class Operator(Protocol):
+class DiscountedOperator(Protocol):
     """What an interval depends on besides one application: a Bellman operator, of a problem or of a game."""
 
     @property
@@ -164,7 +166,7 @@ class Operator(Protocol):
 
 
 def interval(
-    operator: Operator,
+    operator: DiscountedOperator,
     cost: Floats,
     value: Floats,
     once: Application,

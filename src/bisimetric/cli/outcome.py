@@ -149,6 +149,13 @@ def _step_document(step: Step) -> dict[str, Any]:
     return {name: value for name, value in step._asdict().items() if name in always or value is not None}
 
 
+UNDECIDED = {  # what helps where the interval contains the limit
+    Status.COMPLETED: "take an exact solver",
+    Status.TIME_LIMIT: "raise --time-limit",
+    Status.STEP_LIMIT: "raise --max-steps",
+}
+
+
 def verdict_line(outcome: Outcome) -> str:
     """What the interval proves about the limit, in one line."""
     known = _start_digits(outcome)
@@ -156,7 +163,7 @@ def verdict_line(outcome: Outcome) -> str:
         return f"within the limit {outcome.limit!r}: the distance is at most {known.upper}"
     if outcome.verdict is Verdict.ABOVE:
         return f"above the limit {outcome.limit!r}: the distance is at least {known.lower}"
-    remedy = "take an exact solver" if outcome.solution.status is Status.COMPLETED else "lower --tol"
+    remedy = UNDECIDED.get(outcome.solution.status, "lower --tol")
     return f"undecided, {remedy}: the limit {outcome.limit!r} is in {known.interval}"
 
 

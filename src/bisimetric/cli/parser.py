@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from argparse import Action, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
+from difflib import get_close_matches
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -38,10 +39,23 @@ def run(arguments: list[str]) -> int:
 
 
 class _Parser(ArgumentParser):
-    """A parser that raises our error instead of exiting."""
+    """A parser that raises our error instead of exiting, and names unknown options before it misses known ones."""
 
     def error(self, message: str) -> NoReturn:
         raise InvalidOption(f"{message} (`{self.prog} --help` explains)")
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: list[str] | None = None, namespace: Namespace | None = None
+    ) -> tuple[Namespace, list[str]]:
+        known = self._option_string_actions
+        for word in args or []:
+            name = word.partition("=")[0]
+            if name == "--":
+                break
+            if not self._subparsers and name.startswith("--") and name not in known:
+                close = get_close_matches(name, known, 1)
+                self.error(f"unknown option {name}" + (f"; did you mean {close[0]}?" if close else ""))
+        return super().parse_known_args(args, namespace)
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
         (sys.stdout if file is None else file).write(self.format_help())  # argparse would ignore a failed write

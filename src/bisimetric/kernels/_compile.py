@@ -160,7 +160,7 @@ class _Announcement(event.Listener if event else object):  # type: ignore[misc]
             kept = _FOLDER is not None and os.access(_FOLDER, os.W_OK)
             again = "once for each kind of solve" if kept else "no cache folder is writable, so in every process"
             with suppress(OSError, ValueError):  # stderr is closed
-                print(f"bisimetric: compiling kernels, about 10 seconds ({again})", file=sys.stderr, flush=True)
+                print(f"bisimetric: compiling kernels, 10 to 25 seconds ({again})", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
         """Nothing to say."""

@@ -25,13 +25,13 @@ MAX_PRODUCTS = 800  # matrix products in one solve; beyond this a new sweep gain
 ONE_CALL = 2**19  # up to this many multiplications in a product a solve is one call: at most half a second
 
 
-class Operator(Protocol):
+class MatrixProduct(Protocol):
     """Computes out = (I - γΠ)·vector and returns <other, out> and <out, out>."""
 
     def __call__(self, vector: Floats, out: Floats, other: Floats) -> tuple[float, float]: ...
 
 
-def by_rows(work: Callable[[int, int, Floats, Floats, Floats, Floats], None], rows: int, cost: int) -> Operator:
+def by_rows(work: Callable[[int, int, Floats, Floats, Floats, Floats], None], rows: int, cost: int) -> MatrixProduct:
     """The operator of a kernel that works on a range of source rows; `cost` as in `for_even_split`."""
 
     def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
@@ -43,7 +43,7 @@ def by_rows(work: Callable[[int, int, Floats, Floats, Floats, Floats], None], ro
     return apply
 
 
-def of_matrix(matrix: Any, discount: float) -> Operator:
+def of_matrix(matrix: Any, discount: float) -> MatrixProduct:
     """The operator of a coupling, or of its transpose, that is stored in any sparse form."""
 
     def apply(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
@@ -63,7 +63,7 @@ class Solved(NamedTuple):
 
 
 def bicgstab(
-    apply: Operator, b: Floats, guess: Floats, *, rows: int, target: float, budget: int = MAX_PRODUCTS
+    apply: MatrixProduct, b: Floats, guess: Floats, *, rows: int, target: float, budget: int = MAX_PRODUCTS
 ) -> Solved:
     """Solve apply(x) = b from `guess` (overwritten) until the residual's largest entry is at most `target`."""
     steps = kernels.evaluation

@@ -20,7 +20,7 @@ from scipy import sparse
 from bisimetric._support import memory
 from bisimetric.kernels.layout import SLACK
 from bisimetric.linear import direct, krylov
-from bisimetric.linear.krylov import Operator, Solved
+from bisimetric.linear.krylov import MatrixProduct, Solved
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
 RESIDUAL_ROUNDING = 32 * UNIT_ROUNDOFF  # residual, relative to the solution, that may be rounding
@@ -42,13 +42,19 @@ class Ladder:
         self._can_factorise = True
 
     def solve(
-        self, first: Callable[[], Solved], matrix: Matrix, apply: Operator, b: Floats, discount: float, target: float
+        self,
+        first: Callable[[], Solved],
+        matrix: Matrix,
+        apply: MatrixProduct,
+        b: Floats,
+        discount: float,
+        target: float,
     ) -> Solved:
         """Solve (I - γΠ) x = b by the `first` method, else by the others; returns the best result if all fail."""
         return self.climb(None if self.factors else first(), matrix, apply, b, discount, target)
 
     def climb(
-        self, best: Solved | None, matrix: Matrix, apply: Operator, b: Floats, discount: float, target: float
+        self, best: Solved | None, matrix: Matrix, apply: MatrixProduct, b: Floats, discount: float, target: float
     ) -> Solved:
         """Go on from the result of the first method; None if it was not tried because there are factors already."""
         if best is None:
@@ -98,7 +104,7 @@ def storable(entries: int, size: int) -> bool:
     return memory.fits(direct.bytes_needed(entries, size))
 
 
-def _preconditioned(factors: direct.Factors, apply: Operator, b: Floats, target: float) -> Solved:
+def _preconditioned(factors: direct.Factors, apply: MatrixProduct, b: Floats, target: float) -> Solved:
     """BiCGSTAB for A M⁻¹ u = b, x = M⁻¹ u, with the factors of an earlier A as M."""
 
     def product(vector: Floats, out: Floats, other: Floats) -> tuple[float, float]:
@@ -108,7 +114,7 @@ def _preconditioned(factors: direct.Factors, apply: Operator, b: Floats, target:
     return solved._replace(x=factors.once(solved.x, target))
 
 
-def _by_gmres(apply: Operator, b: Floats, best: Solved, target: float) -> Solved:
+def _by_gmres(apply: MatrixProduct, b: Floats, best: Solved, target: float) -> Solved:
     """GMRES from the best x so far."""
     out = np.empty(b.size)
     products = best.products

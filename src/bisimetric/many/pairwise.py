@@ -19,7 +19,7 @@ from bisimetric._support.frozen import frozen
 from bisimetric._support.options import flag, function_or_none
 from bisimetric.cost import Cost, label_mismatch
 from bisimetric.errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
-from bisimetric.many.question import Outcome, Pair, Question, name_pair_in_errors
+from bisimetric.many.question import Outcome, Pair, PairQuestion, name_pair_in_errors
 from bisimetric.many.runs import checked_n_jobs, outcomes, worker_count
 from bisimetric.many.store import Numbers, PairStore
 from bisimetric.many.table import Distances, Entry, Plan
@@ -133,7 +133,7 @@ def pairwise(
     """
     with _interrupts_before_pairs():
         chosen = by_name(solver)
-        question = Question(checked_discount(discount), cost, flag(normalised, "normalised"), chosen, tol)
+        question = PairQuestion(checked_discount(discount), cost, flag(normalised, "normalised"), chosen, tol)
         checked_tol(tol, chosen)
         processes = checked_n_jobs(n_jobs)
         function_or_none(on_pair, "on_pair")
@@ -166,7 +166,9 @@ def _interrupts_before_pairs() -> Iterator[None]:
 class _Run:
     """One call of `pairwise`: looks up finished pairs in the store, then solves the others."""
 
-    def __init__(self, question: Question, store: PairStore | None, on_pair: Callable[[PairDone], None] | None) -> None:
+    def __init__(
+        self, question: PairQuestion, store: PairStore | None, on_pair: Callable[[PairDone], None] | None
+    ) -> None:
         self._question = question
         self._store = store
         self._digest = b"" if store is None else question.digest()
@@ -225,7 +227,7 @@ class _Run:
         return PairwiseInterrupted(f"interrupted after {done} of {total} pairs; {remedy}", done, total)
 
 
-def _check_memory(question: Question, heaviest: Pair, workers: int) -> None:
+def _check_memory(question: PairQuestion, heaviest: Pair, workers: int) -> None:
     """Raise if all workers together need too much memory: a worker's own check does not see the needs of the others."""
     needed = workers * BYTES_PER_WORKER
     if question.solver.open_pairs:
@@ -234,7 +236,7 @@ def _check_memory(question: Question, heaviest: Pair, workers: int) -> None:
     memory.require(needed, f"solving {workers} pairs of chains at once", "use fewer n_jobs")
 
 
-def _checked_chains(given: Iterable[Any], name: str, question: Question) -> list[MarkovChain]:
+def _checked_chains(given: Iterable[Any], name: str, question: PairQuestion) -> list[MarkovChain]:
     if isinstance(given, (str, bytes, MarkovChain)) or not isinstance(given, Iterable):
         raise InvalidOption(f"{name} is a {type(given).__name__}, expected a list of chains")
     chains = []
@@ -249,7 +251,7 @@ def _checked_chains(given: Iterable[Any], name: str, question: Question) -> list
     return chains
 
 
-def _check_chain(chain: MarkovChain, place: str, question: Question) -> None:
+def _check_chain(chain: MarkovChain, place: str, question: PairQuestion) -> None:
     if chain.start is None:
         raise MissingStart(f"{place} has no start, between which distances are; chain.with_start(state) gives it one")
     needed = "labels" if question.cost is label_mismatch else "reward"
@@ -258,7 +260,7 @@ def _check_chain(chain: MarkovChain, place: str, question: Question) -> None:
 
 
 def _check_sizes(
-    question: Question, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool
+    question: PairQuestion, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool
 ) -> None:
     """Raise unless an array of costs fits every pair."""
     question.pair_problem(sources[0], targets[0])  # checks the array

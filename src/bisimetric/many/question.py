@@ -50,7 +50,7 @@ class PairProblem(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class PairQuestion:
     """Everything but the two chains."""
 
     discount: float
@@ -144,7 +144,7 @@ class Pair(NamedTuple):
     target: MarkovChain
     problem: Problem | None = None
 
-    def pose(self, question: Question) -> Problem:
+    def pose(self, question: PairQuestion) -> Problem:
         """The problem to solve, with the chains in the order in which it is solved."""
         return question.pair_problem(self.source, self.target).problem if self.problem is None else self.problem
 
@@ -169,7 +169,7 @@ def name_pair_in_errors(i: int, j: int) -> Iterator[None]:
         raise PairFailed(f"pair ({i}, {j}): {type(error).__name__}: {error}", (i, j)) from error
 
 
-def solve_pair(question: Question, number: int, pair: Pair) -> Outcome:
+def solve_pair(question: PairQuestion, number: int, pair: Pair) -> Outcome:
     """Solve one pair."""
     began = time.perf_counter()
     try:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric._support.frozen import Immutable, frozen
-from bisimetric.many.question import Pair, Question, name_pair_in_errors
+from bisimetric.many.question import Pair, PairQuestion, name_pair_in_errors
 from bisimetric.many.store import Numbers
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats
@@ -43,7 +43,7 @@ class Plan:
     """The pairs to solve for a table; `symmetric` if sources and targets are one list."""
 
     def __init__(
-        self, question: Question, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool
+        self, question: PairQuestion, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool
     ) -> None:
         self._shape = len(sources), len(targets)
         self._question = question
@@ -94,7 +94,7 @@ class Plan:
         return tables
 
 
-def _is_symmetric(question: Question) -> bool:
+def _is_symmetric(question: PairQuestion) -> bool:
     """Whether the cost is known to be symmetric; an array has been checked before."""
     if question.cost_is_known or callable(question.cost):
         return question.cost_is_known

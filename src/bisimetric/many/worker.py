@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from bisimetric._support.blocks import THREADS_VARIABLE
 from bisimetric.errors import InvalidOption, PairFailed, ToleranceNotReached
-from bisimetric.many.question import Outcome, Pair, Question, name_pair_in_errors, solve_pair
+from bisimetric.many.question import Outcome, Pair, PairQuestion, name_pair_in_errors, solve_pair
 from bisimetric.models.chain import MarkovChain
 
 WATCH_SECONDS = 0.5  # between two checks that the parent is there
@@ -44,7 +44,7 @@ def portable(thing: object, what: str) -> bytes:
         ) from None
 
 
-def check_portable(question: Question, chains: Sequence[MarkovChain], name: str) -> None:
+def check_portable(question: PairQuestion, chains: Sequence[MarkovChain], name: str) -> None:
     """Raise unless the solver and the chains can be sent to workers; a cost function stays in this process."""
     portable(question.solver, "solver")
     for k, chain in enumerate(chains):

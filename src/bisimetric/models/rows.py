@@ -153,10 +153,10 @@ def exact_rows(matrix: sparse.csr_array, what: str, tol: float) -> ExactRows:
     wrong = np.flatnonzero(~(np.abs(total - 1.0) <= tol))
     if len(wrong):
         x = int(wrong[0])
-        raise InvalidChain(
-            f"row {x} of {what} sums to {total[x]:.12g}, expected 1 within {tol:g}; "
-            "MarkovChain.normalised(...) rescales rows"
-        )
+        where, remedy = f"row {x} of {what}", "MarkovChain.normalised(...) rescales rows"
+        if what == "start":
+            where, remedy = what, "divide it by its sum"
+        raise InvalidChain(f"{where} sums to {total[x]:.12g}, expected 1 within {tol:g}; {remedy}")
     return _round_to_grain(matrix, row)
 
 

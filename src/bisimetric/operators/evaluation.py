@@ -72,7 +72,7 @@ class Evaluation:
             self._worthwhile = _preconditioner_pays(self._bellman, cells)
         return few if few < MAX_PRODUCTS and self._worthwhile else MAX_PRODUCTS
 
-    def _product(self, trees: Trees) -> krylov.Operator:
+    def _product(self, trees: Trees) -> krylov.MatrixProduct:
         """vector ↦ (I - γΠ)·vector."""
         bellman = self._bellman
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike, fspath
 
+from bisimetric import environments
+from bisimetric._support.options import hint
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
@@ -108,7 +110,10 @@ def _read(obj: object, what: str, readers: Sequence[Reader], remedy: str = "") -
     *most, last = ("a MarkovChain or an MDP", *(reader.accepts for reader in readers))
     expected = f"expected {', '.join(most)} or {last}{remedy}"
     if isinstance(given, str):
-        raise InvalidOption(f"cannot make {what} of the text {given!r}, {expected}")
+        families = {entry.pattern.partition(":")[0] for entry in environments.catalogue()}
+        raise InvalidOption(
+            f"cannot make {what} of the text {given!r}, {expected}{hint(given.partition(':')[0], families)}"
+        )
     raise InvalidChain(f"cannot make {what} of a {type(given).__name__}, {expected}")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bisimetric._support.lazy import lazy_names
+from bisimetric._support.options import hint
 from bisimetric.errors import InvalidOption
 from bisimetric.solvers.base import AnySolver, Iterate, Solver, TreeIterate, sweep
 
@@ -79,9 +80,9 @@ def by_name(solver: AnySolver | str) -> AnySolver:
     """
     if isinstance(solver, Solver):
         return solver
-    if isinstance(solver, str) and solver in SOLVERS:
-        made: AnySolver = __getattr__(SOLVERS[solver][0])()
+    names = {name: home[0] for name, home in SOLVERS.items()} | {"game-iteration": "GameIteration"}
+    if isinstance(solver, str) and solver in names:
+        made: AnySolver = __getattr__(names[solver])()
         return made
-    raise InvalidOption(
-        f"solver is {solver!r}, expected a solver such as PolicyIteration(), or a name: {', '.join(SOLVERS)}"
-    )
+    expected = f"expected a solver such as PolicyIteration(), or a name: {', '.join(SOLVERS)}"
+    raise InvalidOption(f"solver is {solver!r}, {expected}{hint(solver, SOLVERS)}")

@@ -6,12 +6,14 @@ witness), and what the solver itself believes the gap to be. `sweep` makes such 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
+from bisimetric.errors import InvalidOption
 from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman, Sweep
@@ -219,6 +221,11 @@ def sweep(bellman: Bellman, value: Floats, before: TreeIterate | None = None, *,
 
 def sweep_trees(bellman: Bellman, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> TreeIterate:
     """The same with given trees; `cold` says that they hold nothing yet."""
+    value = np.ascontiguousarray(value, np.float64)
+    if value.shape != bellman.shape:
+        raise InvalidOption(f"value has shape {value.shape}, expected {bellman.shape}")
     found = bellman.improve(value, trees, cold=cold, ignore=ignore)
+    if not math.isfinite(found.largest):
+        raise InvalidOption("value has entries that are not finite")
     below, above = bellman.bounds(found)
     return TreeIterate(value, TreeWitness(bellman, value, trees), above - below, found)

@@ -40,7 +40,7 @@ from scipy import sparse
 
 from bisimetric._support import memory
 from bisimetric._support.options import is_positive
-from bisimetric._support.threads import call_in_thread
+from bisimetric._support.threads import call_in_thread, require_time, seconds_left
 from bisimetric.couplings.witness import IndependentWitness, StoredWitness, Witness, successors
 from bisimetric.errors import InvalidOption, SolverFailed
 from bisimetric.kernels.layout import Cells
@@ -131,7 +131,7 @@ class LinearProgram(Solver[Bellman, ProgramIterate]):
         seconds = self.time_limit
         if seconds is None:
             seconds = SECONDS + SECONDS_PER_SQUARE * len(program.cost) ** 2
-        optimum = _optimise(program, self.method, seconds)
+        optimum = _optimise(program, self.method, min(seconds, seconds_left()))
         cells = _round(bellman, program.cells, optimum.moves)
         cells.potential[program.side_y.slot] = optimum.potentials
         return ProgramIterate(_evaluate(bellman, cells, bellman.scaled_cost()), StoredWitness(cells), math.inf)
@@ -258,6 +258,7 @@ def _optimise(program: _Program, method: str, seconds: float) -> _Optimum:
             multipliers = np.array(solution.row_dual)[program.n_flow + len(program.side_x.slot) :]
             return _Optimum(moves, 2.0 * multipliers / program.side_y.share)
         found.append(status)
+        require_time()
     raise SolverFailed(
         f"HiGHS ended with {', '.join(map(repr, found))}, expected an optimum within its iteration limits and "
         f"{seconds:g} seconds; raise time_limit, or use PolicyIteration()"

@@ -17,7 +17,7 @@ from bisimetric.problems.discounted import Problem
 from bisimetric.solvers.base import Iterate
 from bisimetric.solvers.policy_iteration import PolicyIteration
 from bisimetric.solving.lumping import Lumping, find_quotient
-from bisimetric.solving.question import Course, Question
+from bisimetric.solving.question import Question, SolveRecord
 from bisimetric.solving.solution import Solution
 
 FEWEST_PAIRS = 2_000  # of states: smaller problems are solved before their classes are found
@@ -66,7 +66,7 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
     def check(self, iterate: Iterate[Any]) -> Bounds:
         return check.check(self._solved, self.operator, iterate.value, iterate.witness)
 
-    def answer(self, course: Course, certificate: Certificate, iterate: Iterate[Any] | None) -> Solution:
+    def answer(self, record: SolveRecord, certificate: Certificate, iterate: Iterate[Any] | None) -> Solution:
         problem = self._solved
         certificate = certificate.without(problem.unsolved)
         if iterate is None:
@@ -75,5 +75,5 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
             proof = Proof(IndependentWitness(bellman), problem.cost * scale, scale)
         else:
             proof = Proof(iterate.witness, iterate.value, self.operator.scale)
-        solution = Solution(problem, course.solver, course.status, course.history, certificate, proof, course.tol)
+        solution = Solution(problem, record.solver, record.status, record.history, certificate, proof, record.tol)
         return solution if self._lumping is None else self._lumping.lift(solution)

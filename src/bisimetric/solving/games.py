@@ -15,7 +15,7 @@ from bisimetric.operators.trees import without_flows
 from bisimetric.problems.game import Game
 from bisimetric.solvers.game_iteration import GameIterate, GameIteration
 from bisimetric.solving.game_solution import MDPSolution
-from bisimetric.solving.question import Course, Question
+from bisimetric.solving.question import Question, SolveRecord
 
 
 class GameQuestion(Question[Game, GameBellman, GameIterate, MDPSolution]):
@@ -43,11 +43,11 @@ class GameQuestion(Question[Game, GameBellman, GameIterate, MDPSolution]):
     def check(self, iterate: GameIterate) -> Certificate:
         return certificates.check_game(iterate.witness)
 
-    def answer(self, course: Course, certificate: Certificate, iterate: GameIterate | None) -> MDPSolution:
+    def answer(self, record: SolveRecord, certificate: Certificate, iterate: GameIterate | None) -> MDPSolution:
         witness = None
         if iterate is not None:
             trees = tuple(without_flows(tree) for tree in iterate.trees)
             witness = replace(iterate.witness, trees=trees)
         return MDPSolution(
-            self.problem, course.solver, course.status, course.history, certificate, self.operator, witness, course.tol
+            self.problem, record.solver, record.status, record.history, certificate, self.operator, witness, record.tol
         )

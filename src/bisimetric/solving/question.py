@@ -19,7 +19,7 @@ ProblemT = TypeVar("ProblemT")
 AnswerT = TypeVar("AnswerT", bound=Answer)
 
 
-class Course(NamedTuple):
+class SolveRecord(NamedTuple):
     """How a solve went."""
 
     solver: str
@@ -67,5 +67,5 @@ class Question(ABC, Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         """The checker's word on an iterate."""
 
     @abstractmethod
-    def answer(self, course: Course, certificate: Certificate, iterate: IterateT | None) -> AnswerT:
+    def answer(self, record: SolveRecord, certificate: Certificate, iterate: IterateT | None) -> AnswerT:
         """The answer; no iterate if nothing had to be solved, or an interrupt came before the first."""

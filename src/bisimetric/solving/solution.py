@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -35,7 +36,7 @@ class Status(Enum):
     SOLVED = "the certified relative gap is within the tolerance"
     COMPLETED = "an approximate solver ran its rounds, or came to rest before; the interval says how close it is"
     STEP_LIMIT = "the step limit came before the tolerance was reached"
-    TIME_LIMIT = "the time limit came before the tolerance was reached; the interval holds for the last finished sweep"
+    TIME_LIMIT = "the time limit came before the tolerance was reached; the interval is what was proved by then"
     STALLED = "rounding keeps the gap above the tolerance; more steps do not help"
     INTERRUPTED = "the solve was interrupted; the interval holds for the last finished sweep"
 
@@ -89,7 +90,7 @@ class Model(Protocol):
     def n_states(self) -> int: ...
 
 
-class Answer(Immutable):
+class Answer(Immutable, ABC):
     """What every solution says: distances between all states of two models, each inside a certified interval.
 
     Everything in it is read-only.
@@ -173,14 +174,14 @@ class Answer(Immutable):
         return distances(self, axes=axes)
 
     @property
+    @abstractmethod
     def models(self) -> tuple[Model, Model]:
         """The source and the target."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def discounting(self) -> str:
         """The discount, and whether the distances are multiplied by 1-γ, in words."""
-        raise NotImplementedError
 
     @cached_property
     def _starts(self) -> StartTransport:

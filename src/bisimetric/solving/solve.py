@@ -17,21 +17,22 @@ from typing import Generic, NamedTuple, overload
 
 import numpy.typing as npt
 
-from bisimetric._support.options import as_float, is_positive, shown, whole
-from bisimetric._support.threads import OutOfTime, deadline
+from bisimetric._support.options import as_float, flag, function_or_none, is_positive, shown, whole
+from bisimetric._support.threads import OutOfTime, deadline, no_deadline
 from bisimetric.certificates.interval import Bounds
 from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
 from bisimetric.solvers import by_name
-from bisimetric.solvers.base import NOISE, NOTHING, PROGRESS, AnySolver, IterateT, OperatorT
+from bisimetric.solvers.base import NOISE, NOTHING, PROGRESS, AnySolver, Iterate, IterateT, OperatorT
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.kinds import KINDS
-from bisimetric.solving.question import AnswerT, Course, ProblemT, Question
+from bisimetric.solving.question import AnswerT, ProblemT, Question, SolveRecord
 from bisimetric.solving.solution import Answer, Solution, Status, Step
 
 SOLVERS_NOISE = 128 * UNIT_ROUNDOFF  # as NOISE: what a solver's own tolerances leave, and the checker does not have
+CHECKERS_NOISE = 2**20 * UNIT_ROUNDOFF  # as NOISE, of the checker: its interval is wider, more so for large supports
 REMEDIES = {  # for a missed tolerance
     Status.STEP_LIMIT: "raise max_steps",
     Status.TIME_LIMIT: "raise time_limit",
@@ -132,13 +133,15 @@ def solve(
     """
     kind = next((KINDS[base] for base in type(problem).__mro__ if base in KINDS), None)
     if kind is None:
-        raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem; distance(...) makes one")
+        raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem(source, target, discount=...)")
     chosen = kind.default_solver if solver is None else by_name(solver)
     if chosen.operates_on is not kind.default_solver.operates_on:
         raise InvalidOption(f"{chosen.name} does not solve a {type(problem).__name__}; leave solver=None")
     options = _checked_options(
         chosen, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step
     )
+    if quotient is not True:
+        flag(quotient, "quotient")
     question = kind(problem, chosen, quotient=quotient)
     answer: Answer = _run(question, options, question.guess(initial))
     return answer
@@ -165,6 +168,13 @@ def _checked_options(
     on_step: Callable[[Step], None] | None,
 ) -> _Options:
     """What users give, None standing for the solver's own defaults and for no time limit."""
+    for name in ("name", "default_tol", "default_max_steps"):
+        if not hasattr(solver, name):
+            raise InvalidOption(f"the solver {type(solver).__name__} has no {name}; it is a class variable")
+    if throw is not True:
+        flag(throw, "throw")
+    if on_step is not None:
+        function_or_none(on_step, "on_step")
     goal = checked_tol(tol, solver)
     steps = solver.default_max_steps if max_steps is None else whole(max_steps, "max_steps", at_least=1)
     seconds = math.inf
@@ -188,17 +198,16 @@ def _run(
     question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options, guess: Floats | None = None
 ) -> AnswerT:
     """The answer to a question; raises when a promise was missed or the solve was interrupted."""
-    known = question.immediate()
-    if known is not None:
-        course = Course(question.solver.name, Status.SOLVED, (), options.tol or None)
-        return question.answer(course, known, None)
     under_way = _Solve(question, options)
     try:
-        with nullcontext() if options.seconds == math.inf else deadline(options.seconds):
-            status = under_way.to_the_end(guess)
-        solution = under_way.solution(status)
-    except OutOfTime:
-        status = Status.TIME_LIMIT
+        known = question.immediate()
+        if known is not None:
+            return question.answer(under_way.record(Status.SOLVED), known, None)
+        try:
+            with nullcontext() if options.seconds == math.inf else deadline(options.seconds):
+                status = under_way.to_the_end(guess)
+        except OutOfTime:
+            status = Status.TIME_LIMIT
         solution = under_way.solution(status)
     except KeyboardInterrupt:
         if options.throw:
@@ -242,7 +251,7 @@ class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
                 return Status.COMPLETED
             progress = iterate.gap < PROGRESS * best and not self._is_rounding(iterate, NOTHING)
             best, idle = (iterate.gap, 0) if progress else (best, idle + 1)
-            if idle >= patience and patience and self._is_rounding(iterate, NOISE):
+            if idle >= patience and patience and self._is_rounding(iterate, NOISE) and not self._is_refuted(iterate):
                 return Status.STALLED
             if len(self._history) >= self._options.max_steps:
                 return Status.STEP_LIMIT
@@ -268,10 +277,18 @@ class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
             estimate = iterate.estimate() if whole_steps else None
             iterate = self._iterate = iterate.at_rest()
             certificate = self._bounds.around(estimate, question.operator.scale)
-        course = Course(question.solver.name, status, tuple(self._history), self._options.tol or None)
-        return question.answer(course, certificate, iterate)
+        return question.answer(self.record(status), certificate, iterate)
+
+    def record(self, status: Status) -> SolveRecord:
+        """How the solve went."""
+        return SolveRecord(self._question.solver.name, status, tuple(self._history), self._options.tol or None)
 
     def _accept(self, iterate: IterateT) -> IterateT:
+        if not isinstance(iterate, Iterate):
+            raise InvalidOption(
+                f"the solver {self._question.solver.name} made a {type(iterate).__name__}, expected an Iterate; "
+                "bisimetric.solvers.sweep makes one of a value"
+            )
         self._iterate, self._bounds = iterate, None
         diagnostics: tuple[float | None, ...] = ()
         if iterate.due:
@@ -281,7 +298,8 @@ class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         step = Step(len(self._history) + 1, iterate.gap / self._question.operator.scale, seconds, *diagnostics)
         self._history.append(step)
         if self._options.on_step is not None:
-            self._options.on_step(step)
+            with no_deadline():  # what users do there is not ours to stop
+                self._options.on_step(step)
         return iterate
 
     def _look(self, iterate: IterateT) -> IterateT:
@@ -296,6 +314,13 @@ class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     def _is_rounding(self, iterate: IterateT, noise: float) -> bool:
         """Whether the gap is no larger than a residual of this span, relative to the largest value, makes it."""
         return iterate.gap <= self._question.operator.gap_of(noise * iterate.largest)
+
+    def _is_refuted(self, iterate: IterateT) -> bool:
+        """Whether the checker finds a gap that no rounding explains, whatever the solver believes."""
+        if self._bounds is None:
+            return False
+        gap = self._bounds.gap * self._question.operator.scale
+        return gap > self._question.operator.gap_of(CHECKERS_NOISE * iterate.largest)
 
     def _is_solved(self, iterate: IterateT) -> bool:
         """Whether the checker finds the gap within the tolerance; asked when the solver believes it or sees noise."""
