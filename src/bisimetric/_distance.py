@@ -62,7 +62,7 @@ def distance(
     Raises
     ------
     InvalidChain, InvalidProblem, InvalidOption
-        With what was expected, what came, and what to do.
+        A chain cannot be read, the cost or discount does not fit, or an option is unknown.
     ToleranceNotReached, SolveInterrupted
         As for `solve`.
 

@@ -40,7 +40,7 @@ class ListedCertificate:
 
     @property
     def gap(self) -> float:
-        """The width of the widest interval; where V is known, that is what rounding did to the cost."""
+        """The width of the widest interval, pairs with known V included: theirs is the rounding of the cost."""
         gap, bellman = float((self.upper - self.lower).max()), self.bellman
         if bellman.cost_error > 0.0:
             known = immediate_bounds(bellman.cost[bellman.stop].max(keepdims=True), bellman.cost_error)
@@ -49,12 +49,12 @@ class ListedCertificate:
 
     @property
     def relative_gap(self) -> float:
-        """The gap divided by the largest upper bound, which no cost exceeds; zero if the gap is."""
+        """The gap divided by the largest upper bound; zero if the gap is zero."""
         gap, largest_cost = self.gap, float(self.bellman.cost.max())
         return gap / max(float(self.upper.max()), largest_cost) if gap > 0 else 0.0
 
     def around(self, estimate: Floats | None = None, scale: float = 1.0) -> Certificate:
-        """The bounds at all pairs, with another estimate (times `scale`), cut to them; that array is used up."""
+        """The bounds at all pairs, with another estimate (times `scale`, overwritten) cut to them."""
         cost, error = self.bellman.cost, self.bellman.cost_error
         lower = self.bellman.pairs.spread(self.lower, cost_below(cost, error))
         upper = self.bellman.pairs.spread(self.upper, cost_above(cost, error))
@@ -149,7 +149,7 @@ def provable(problem: Problem) -> npt.NDArray[np.bool_] | None:
 
 
 def zero_candidates(cost: Floats, upper: Floats, gap: float) -> npt.NDArray[np.bool_]:
-    """Pairs that are free and may be at distance zero, as far as upper bounds within `gap` tell."""
+    """Pairs that cost nothing and whose upper bound is small enough for a distance of zero."""
     small = ZERO_CANDIDATE * float(upper.max()) + 2 * gap
     candidate: npt.NDArray[np.bool_] = (cost == 0.0) & (upper <= small)
     return candidate

@@ -32,7 +32,7 @@ from bisimetric.cost import cost_above, cost_below, largest_cost_error
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
 OPERATIONS_AROUND = 5  # roundings of one application besides those of its longest sum: γ, c, V, a potential, and these
-OPERATIONS_AFTER = 8  # roundings in the bounds made from it, which nothing carries on
+OPERATIONS_AFTER = 8  # roundings of the operations that make bounds of one application; they do not accumulate
 SUBNORMAL_BELOW = 2.0**-1000  # costs this small may round when scaled back
 SPAN_ROUNDING = 256 * UNIT_ROUNDOFF  # span of a residual, relative to the largest value, that may be rounding
 AT_ONCE = 2**14  # bounds, which then need no further memory to speak of
@@ -189,7 +189,7 @@ def interval(
     down, up = widening(value, residuals, operator.largest_cost, operator.discount, errors)
     lower -= down
     upper += up
-    for bound in (estimate, lower, upper):  # no distance is negative, nor above this; nor overflows
+    for bound in (estimate, lower, upper):  # distances lie in this range
         np.clip(bound, 0.0, operator.largest_value(), out=bound)
     zero = proved_zero(lower, upper)
     for bound in (estimate, lower, upper):
@@ -207,7 +207,7 @@ def interval(
 def widening(
     value: Floats, residuals: tuple[float, float], largest_cost: float, discount: float, errors: Errors
 ) -> tuple[float, float]:
-    """How much further the lower and the upper end may be than MacQueen's bounds, as computed, say."""
+    """By how much the computed lower and upper end have to be moved outwards to hold for real numbers."""
     largest = float(np.abs(value).max())
     unit = (errors.terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF
     residual = max(abs(residuals[0]), abs(residuals[1]))

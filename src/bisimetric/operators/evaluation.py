@@ -158,7 +158,7 @@ def rough_value(bellman: Bellman, accuracy: float) -> Floats:
 def independent_value(bellman: Bellman, accuracy: float, *, surely: bool = False) -> Floats:
     """The value of the independent coupling on all pairs, V = c + γ P V Qᵀ, to `accuracy` of the largest cost.
 
-    Only where it is asked for `surely` does a failure of BiCGSTAB lead to more than the cost itself.
+    If BiCGSTAB fails, the result is the cost itself; with `surely` other methods are tried.
     """
     n, m = bellman.shape
     rows = bellman.source, bellman.target

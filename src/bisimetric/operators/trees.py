@@ -42,7 +42,7 @@ class PairList:
 
     shape: tuple[int, int]  # (n, m), states of the source and of the target
     listed: Pairs  # as kernels take them
-    symmetric: bool = False  # V(x, y) = V(y, x), of which one is listed, and V(x, x) = 0
+    symmetric: bool = False  # V(x, y) = V(y, x) and V(x, x) = 0: one of (x, y) and (y, x) is listed
 
     @classmethod
     def of_all(cls, n: int, m: int) -> PairList:

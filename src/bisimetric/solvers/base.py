@@ -21,7 +21,7 @@ from bisimetric.operators.trees import TreeWitness, new_trees
 
 STALLED_AFTER = 12  # steps without progress before a solve has stalled, for solvers that converge fast
 NOISE = 1024 * UNIT_ROUNDOFF  # span of a residual, relative to the largest value, that may be rounding
-NOTHING = UNIT_ROUNDOFF  # the same, and smaller than any real one: less is no progress
+NOTHING = UNIT_ROUNDOFF  # span of a residual, relative to the largest value, below which a smaller gap is no progress
 PROGRESS = 0.9  # of the best gap: anything less is progress
 FAILURES = 3  # steps in a row that cut the gap by less than that, before evaluations become ten times more accurate
 FINEST_ACCURACY = 1e-6  # of an evaluation, after many failures
@@ -88,7 +88,7 @@ class Iterate(Generic[WitnessT]):
         return False
 
     def diagnostics(self) -> Diagnostics:
-        """For the history, in the units of the cost; asked for when the checker has looked on its own account."""
+        """For the history, in the units of the cost; the loop asks after every check of a `due` iterate."""
         return Diagnostics()
 
     def estimate(self) -> Floats | None:
@@ -138,7 +138,7 @@ class Solver(ABC, Generic[OperatorT, IterateT]):
 
     @abstractmethod
     def init(self, bellman: OperatorT, value: Floats | None, tol: float = 0.0) -> IterateT:
-        """The first iterate, from a guess of the distances if there is one; a relative gap of `tol` will do."""
+        """The first iterate, from a guess of the distances if there is one; `tol` is the relative gap to reach."""
 
     @abstractmethod
     def step(self, bellman: OperatorT, iterate: IterateT) -> IterateT:
@@ -149,7 +149,7 @@ class Solver(ABC, Generic[OperatorT, IterateT]):
         return iterate
 
     def patience(self, bellman: OperatorT) -> int:
-        """Steps without progress after which a gap that may be rounding is: STALLED. 0 for an approximate solver."""
+        """Steps without progress after which a gap at the level of rounding means STALLED; 0: never."""
         return STALLED_AFTER
 
 

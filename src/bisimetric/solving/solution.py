@@ -44,8 +44,8 @@ class Status(Enum):
 class Step(NamedTuple):
     """One line of a solve's history.
 
-    The last five are None but for Sinkhorn solvers, which measure them in the rounds that the checker looks at: 1, 2,
-    4, 8, … and the last.
+    Sinkhorn solvers measure the last five in the rounds that the checker looks at: 1, 2, 4, 8, … and the last. For
+    other solvers and in other rounds they are None.
 
     Attributes
     ----------
