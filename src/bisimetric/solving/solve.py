@@ -2,8 +2,9 @@
 
 The loop owns the clock, the stopping rule, the callback and the interrupt. A solver proposes iterates, each with an
 estimate of its gap. When that estimate is within the tolerance the loop asks the checker, and only the checker
-decides: after a failed check the solver goes on. Approximate solvers do not know their gap; the checker looks at some of their
-rounds, and they end when all are run. The loop ends with a status, and raises only when an explicit tolerance was missed.
+decides: after a failed check the solver goes on. Approximate solvers do not know their gap; the checker looks at some
+of their rounds, and they end when all are run. The loop ends with a status, and raises only when an explicit tolerance
+was missed.
 """
 
 from __future__ import annotations
