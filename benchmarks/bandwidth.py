@@ -128,11 +128,11 @@ def _evaluation(bellman: Bellman, trees: Trees, accuracy: float) -> tuple[float,
     _product(bellman, trees, start, residual)()
     np.subtract(start, residual, out=residual)
     target = accuracy * float(np.ptp(residual))
-    products = 0
+    products, evaluation = 0, Evaluation(bellman)
 
     def work() -> None:
         nonlocal products
-        solved = Evaluation(bellman).solve(trees, residual, residual.copy(), target)
+        solved = evaluation.solve(trees, residual, residual.copy(), target)
         products = solved.products
         value = solved.x
         value += start
