@@ -23,11 +23,6 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A read-only view; the array itself stays writable."""
-    return frozen(array.view())
-
-
 class Immutable:
     """A frozen dataclass whose arrays are read-only, also after pickle, copy and deepcopy.
 

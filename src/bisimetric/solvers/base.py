@@ -213,7 +213,8 @@ def sweep(bellman: Bellman, value: Floats, before: TreeIterate | None = None, *,
 
     Examples
     --------
-    A step of value iteration is `sweep(operator, operator.plus(iterate.value, iterate.sweep.residual), iterate)`.
+    A step of value iteration:
+    `sweep(operator, operator.plus(iterate.value, iterate.sweep.residual.copy()), iterate)`.
     """
     trees = new_trees(bellman) if before is None else before.trees
     return sweep_trees(bellman, value, trees, cold=before is None, ignore=ignore)
@@ -226,6 +227,8 @@ def sweep_trees(bellman: Bellman, value: Floats, trees: Trees, *, cold: bool, ig
         raise InvalidOption(f"value has shape {value.shape}, expected {bellman.shape}")
     found = bellman.improve(value, trees, cold=cold, ignore=ignore)
     if not math.isfinite(found.largest):
-        raise InvalidOption("value has entries that are not finite")
+        raise InvalidOption(
+            "value has entries that are not finite, expected finite distances; look at the step that made it"
+        )
     below, above = bellman.bounds(found)
     return TreeIterate(value, TreeWitness(bellman, value, trees), above - below, found)
