@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 import bisimetric as bm
+from bisimetric._support.frozen import changed
 
 STAY, GO = np.eye(2), np.eye(2)[::-1]
 
@@ -143,3 +144,24 @@ def test_what_was_given_is_neither_frozen_nor_kept():
         array[...] = 7
     now = [array for thing in (one, mdp, problem, solution, certificate) for _, array in arrays(thing)]
     assert all(np.array_equal(a, b) for a, b in zip(kept, now, strict=True))
+
+
+def test_changed_makes_another_object_and_leaves_the_first():
+    """Fields that are not named stay; what was cached for the old ones does not travel."""
+    one = chain()
+    assert hash(one) == hash(chain())
+    other = changed(one, reward=np.array([5.0, 6.0]), names=None)
+    assert one == chain()
+    assert one.names == ("a", "b")
+    assert other != one
+    assert other.names is None
+    assert other.labels == one.labels
+    assert (other.transitions != one.transitions).nnz == 0
+    with pytest.raises(ValueError, match="read-only"):
+        other.reward[0] = 1.0
+
+
+def test_changed_knows_only_fields():
+    """A misspelt field is a mistake in this package."""
+    with pytest.raises(AssertionError, match="rewards"):
+        changed(chain(), rewards=np.zeros(2))

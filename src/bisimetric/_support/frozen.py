@@ -2,7 +2,7 @@
 
 numpy forgets that an array is read-only when it is pickled or deep-copied, and a sparse array whose parts are read-only
 can still get new parts. So every public object that holds arrays is an `Immutable`, and holds sparse arrays in a
-`SparseField`.
+`SparseField`. A constructor sets the fields of its own object; `changed` is the only other way.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 Held = TypeVar("Held")
+Kind = TypeVar("Kind", bound="Immutable")
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -42,8 +43,15 @@ class Immutable:
         return _rebuild, (type(self), slots | getattr(self, "__dict__", {}))
 
 
-def _rebuild(kind: type[Any], values: dict[str, Any]) -> Any:
-    """The object that was pickled."""
+def changed(thing: Kind, **values: object) -> Kind:
+    """The same object with other values of some fields; they are not checked again, and arrays become read-only."""
+    names = {field.name for field in fields(thing)}  # type: ignore[arg-type]
+    assert set(values) <= names, set(values) - names
+    return _rebuild(type(thing), {name: values[name] if name in values else getattr(thing, name) for name in names})
+
+
+def _rebuild(kind: type[Kind], values: dict[str, Any]) -> Kind:
+    """An object with these fields, as pickle and `changed` make it."""
     thing = object.__new__(kind)
     for name, value in values.items():
         object.__setattr__(thing, name, _refreeze(value))

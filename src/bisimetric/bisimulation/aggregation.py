@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._support.frozen import Immutable, frozen
+from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.options import as_float, shown
 from bisimetric.bisimulation.classes import same_actions
 from bisimetric.bisimulation.clusters import cluster_states, mean_chain, mean_mdp
@@ -209,9 +209,7 @@ def _with_all_actions(mdp: MDP, kinds: Classes) -> MDP:
     loops = [sparse.eye_array(mdp.n_states, format="csr")] * digits.shape[1]
     paid = np.where(mdp.available, mdp.rewards, lowest)
     whole = MDP([*mdp.transitions, *loops], np.hstack([paid, np.where(digits == 1, highest, lowest)]))
-    object.__setattr__(whole, "row_error", frozen(np.hstack([mdp.row_error, np.zeros(digits.shape)])))
-    object.__setattr__(whole, "merged", mdp.merged)
-    return whole
+    return changed(whole, row_error=np.hstack([mdp.row_error, np.zeros(digits.shape)]), merged=mdp.merged)
 
 
 def _bounds(between: Floats, merged: Classes, gamma: float) -> tuple[float, float]:

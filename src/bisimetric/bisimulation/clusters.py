@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._support.frozen import frozen
+from bisimetric._support.frozen import changed
 from bisimetric.models.chain import Label, MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.models.partition import Classes, first_states, renumber
@@ -67,8 +67,7 @@ def mean_chain(chain: MarkovChain, clusters: Classes) -> MarkovChain:
         labels=_pure_labels(chain.labels, clusters, first),
     )
     # The rounded mean defines this chain, so its rows have no error.
-    object.__setattr__(small, "row_error", frozen(np.zeros(small.n_states)))
-    return small
+    return changed(small, row_error=np.zeros(small.n_states))
 
 
 def mean_mdp(mdp: MDP, clusters: Classes) -> MDP:
@@ -82,8 +81,7 @@ def mean_mdp(mdp: MDP, clusters: Classes) -> MDP:
         actions=mdp.actions,
         available=mdp.available[first],
     )
-    object.__setattr__(small, "row_error", frozen(np.zeros(small.rewards.shape)))
-    return small
+    return changed(small, row_error=np.zeros(small.rewards.shape))
 
 
 def _mean_rows(rows: sparse.csr_array, clusters: Classes) -> sparse.csr_array:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from bisimetric._support.frozen import frozen
+from bisimetric._support.frozen import changed
 from bisimetric.bisimulation.classes import classes_of
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.lumping import lump, lumped_rows
@@ -100,6 +100,4 @@ def _on_classes(model: Model, classes: Classes) -> Model:
         actions=model.actions,
         available=model.available[first],
     )
-    object.__setattr__(small, "row_error", frozen(error))
-    object.__setattr__(small, "merged", frozen(differ))
-    return small
+    return changed(small, row_error=error, merged=differ)

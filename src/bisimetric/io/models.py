@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from scipy import sparse
 
-from bisimetric._support.frozen import frozen
+from bisimetric._support.frozen import changed
 from bisimetric.errors import FileFormatError, InvalidChain
 from bisimetric.io.document import Document, Fields, kind_of, stream
 from bisimetric.models.chain import Label, MarkovChain
@@ -117,9 +117,9 @@ def _with_marks(model: Model, fields: Fields, shape: tuple[int, ...]) -> Model:
                 f"{fields.name('row_error')} is up to {before.max():g}, expected at most {LARGEST_ROW_ERROR:g}"
             )
         # Rows of a saved model are exact, so the constructor finds no error in them; errors that it finds are added.
-        object.__setattr__(model, "row_error", frozen(model.row_error + before))
+        model = changed(model, row_error=model.row_error + before)
     if fields.has("merged"):
-        object.__setattr__(model, "merged", frozen(fields.mask("merged", model.n_states)))
+        model = changed(model, merged=fields.mask("merged", model.n_states))
     return model
 
 

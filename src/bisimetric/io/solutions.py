@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._support.frozen import frozen
+from bisimetric._support.frozen import changed
 from bisimetric.certificates.check import check, immediate
 from bisimetric.certificates.interval import Certificate
 from bisimetric.couplings.witness import Proof, StoredWitness, Witness
@@ -117,16 +117,14 @@ def _problem(fields: Fields) -> Problem:
         )
     except InvalidProblem as error:
         raise FileFormatError(f"problem: {error}") from None
-    object.__setattr__(problem, "normalised", fields.of_kind("normalised", bool))  # the cost has the factor already
-    if fields.has("unsolved"):
-        object.__setattr__(problem, "unsolved", _unsolved(fields, problem))
+    normalised = fields.of_kind("normalised", bool)  # the cost has the factor already
+    unsolved = _unsolved(fields, problem) if fields.has("unsolved") else None
     off = fields.number("cost_error") if fields.has("cost_error") else 0.0
     if not 0.0 <= off <= LARGEST_COST_ERROR:
         raise FileFormatError(
             f"{fields.name('cost_error')} is {off:g}, expected a number from 0 to {LARGEST_COST_ERROR:g}"
         )
-    object.__setattr__(problem, "cost_error", off)
-    return problem
+    return changed(problem, normalised=normalised, unsolved=unsolved, cost_error=off)
 
 
 def _unsolved(fields: Fields, problem: Problem) -> npt.NDArray[np.bool_]:
@@ -138,7 +136,7 @@ def _unsolved(fields: Fields, problem: Problem) -> npt.NDArray[np.bool_]:
         raise FileFormatError(
             f"{fields.name('unsolved')} marks a pair that has a cost, does not stop or can be reached from the starts"
         )
-    return frozen(mask)
+    return mask
 
 
 def _block(problem: Problem) -> Block:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.content import EqualByContent
-from bisimetric._support.frozen import Immutable, frozen
+from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidChain
 from bisimetric.models.rows import Floats, SparseField, as_csr, exact_rows, is_scalar, real_array, refuse_not_finite
@@ -162,11 +162,7 @@ class MarkovChain(EqualByContent, Immutable):
 
     def with_start(self, start: object) -> MarkovChain:
         """Return the same chain with another start: a state (index or name) or a distribution [n]."""
-        other = object.__new__(MarkovChain)
-        for name in ("transitions", "reward", "names", "labels", "row_error", "merged"):
-            object.__setattr__(other, name, getattr(self, name))
-        object.__setattr__(other, "start", checked_start(start, self.n_states, self.names))
-        return other
+        return changed(self, start=checked_start(start, self.n_states, self.names))
 
     def successors(self, state: int) -> npt.NDArray[Any]:
         """The states that `state` moves to with positive probability, ascending."""

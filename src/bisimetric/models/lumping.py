@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._support.frozen import frozen
+from bisimetric._support.frozen import changed
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.partition import Classes, first_states
 from bisimetric.models.rows import Floats
@@ -45,9 +45,7 @@ def lump(chain: MarkovChain, classes: Classes) -> Lump:
     )
     differ = largest > 0.0
     np.logical_or.at(differ, classes, chain.merged)
-    object.__setattr__(small, "row_error", frozen(error))
-    object.__setattr__(small, "merged", frozen(differ))
-    return Lump(small, classes, first, largest)
+    return Lump(changed(small, row_error=error, merged=differ), classes, first, largest)
 
 
 def lumped_rows(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.content import EqualByContent
-from bisimetric._support.frozen import Immutable, frozen
+from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain, checked_names, checked_start
 from bisimetric.models.policies import checked_policy, mean_rewards
@@ -163,9 +163,7 @@ class MDP(EqualByContent, Immutable):
         chain = MarkovChain(matrix, reward=mean_rewards(weight, self.rewards), start=self.start, names=self.names)
         mixing = np.where((weight > 0).sum(axis=1) > 1, (self.n_actions + 1) * UNIT_ROUNDOFF, 0.0)
         moved = np.einsum("sa,sa->s", weight, self.row_error) + mixing
-        object.__setattr__(chain, "row_error", frozen(chain.row_error + moved))
-        object.__setattr__(chain, "merged", self.merged)
-        return chain
+        return changed(chain, row_error=chain.row_error + moved, merged=self.merged)
 
     def optimal_policy(self, discount: float) -> OptimalPolicy:
         """Find a best action for every state, with certified bounds on the optimal discounted rewards.
@@ -210,11 +208,7 @@ class MDP(EqualByContent, Immutable):
 
     def with_start(self, start: object) -> MDP:
         """Return the same process with another start: a state (index or name) or a distribution [n]."""
-        other = object.__new__(MDP)
-        for name in ("transitions", "rewards", "available", "names", "actions", "row_error", "merged"):
-            object.__setattr__(other, name, getattr(self, name))
-        object.__setattr__(other, "start", checked_start(start, self.n_states, self.names))
-        return other
+        return changed(self, start=checked_start(start, self.n_states, self.names))
 
     def save(self, path: object) -> None:
         """Write the process to a `.npz` or `.json` file, which `bisimetric.load` and `as_mdp` read."""

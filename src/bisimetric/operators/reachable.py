@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric._support import memory
-from bisimetric._support.frozen import frozen
 from bisimetric.errors import InvalidProblem
 from bisimetric.operators.bellman import as_rows
 from bisimetric.problems.discounted import Problem
@@ -35,9 +34,7 @@ def reachable_part(problem: Problem) -> Problem:
     seen = reached(problem, stop)
     ended = ~seen if problem.stop is None else ~seen | problem.stop
     cost = np.where(seen, problem.cost, 0.0)
-    part = problem.part(problem.source, problem.target, cost, ended)
-    object.__setattr__(part, "unsolved", frozen(~seen))
-    return part
+    return problem.part(problem.source, problem.target, cost, ended, unsolved=~seen)
 
 
 def reached(problem: Problem, stop: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from bisimetric._support import memory
 from bisimetric._support.content import EqualByContent
-from bisimetric._support.frozen import Immutable, frozen
+from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.options import flag, shown
 from bisimetric._support.text import discount_text
 from bisimetric.cost import Cost, Named, normalise, reward_gap
@@ -130,13 +130,16 @@ class Problem(EqualByContent, Immutable):
         return self.source.n_states, self.target.n_states
 
     def part(
-        self, source: MarkovChain, target: MarkovChain, cost: Floats, stop: npt.NDArray[np.bool_] | None
+        self,
+        source: MarkovChain,
+        target: MarkovChain,
+        cost: Floats,
+        stop: npt.NDArray[np.bool_] | None,
+        unsolved: npt.NDArray[np.bool_] | None = None,
     ) -> Problem:
         """A problem between other chains, with costs taken from this one's, the factor 1 - γ included."""
         other = Problem(source, target, discount=self.discount, cost=cost, stop=stop)
-        object.__setattr__(other, "normalised", self.normalised)
-        object.__setattr__(other, "cost_error", self.cost_error)
-        return other
+        return changed(other, normalised=self.normalised, cost_error=self.cost_error, unsolved=unsolved)
 
     def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
         return self.cost, self.stop, self.unsolved

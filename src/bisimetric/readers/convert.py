@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 
 from bisimetric import environments
+from bisimetric._support.frozen import changed
 from bisimetric._support.options import hint
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
@@ -121,6 +122,5 @@ def _with_one_action(chain: MarkovChain) -> MDP:
     if chain.reward is None:
         raise InvalidChain("the chain has no reward; a decision process needs one, give it reward=")
     mdp = MDP([chain.transitions], chain.reward[:, None], start=chain.start, names=chain.names)
-    object.__setattr__(mdp, "row_error", chain.row_error[:, None])  # relative to the rows given to the chain
-    object.__setattr__(mdp, "merged", chain.merged)
-    return mdp
+    row_error = chain.row_error[:, None]  # relative to the rows given to the chain
+    return changed(mdp, row_error=row_error, merged=chain.merged)

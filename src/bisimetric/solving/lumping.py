@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bisimetric._support.frozen import changed
 from bisimetric.certificates.check import provable, zero_candidates
 from bisimetric.certificates.zeros import closed_subset
 from bisimetric.couplings.lifted import LiftedWitness
@@ -107,12 +108,7 @@ def find_quotient(problem: Problem, tol: float) -> Lumping | None:
 
 def _bare(chain: MarkovChain) -> MarkovChain:
     """The chain with only those parts that couplings depend on."""
-    bare = object.__new__(MarkovChain)
-    for name in ("transitions", "row_error", "merged"):
-        object.__setattr__(bare, name, getattr(chain, name))
-    for name in ("reward", "start", "names", "labels"):
-        object.__setattr__(bare, name, None)
-    return bare
+    return changed(chain, reward=None, start=None, names=None, labels=None)
 
 
 def _classes(chain: MarkovChain, groups: Classes, most: int) -> Classes | None:
