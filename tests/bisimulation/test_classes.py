@@ -179,3 +179,13 @@ def test_bad_tolerances(tol):
     """A number in [0, 1)."""
     with pytest.raises(InvalidOption, match="tol is"):
         bm.bisimilar_classes(bm.MarkovChain(np.eye(2), reward=[0, 1]), tol=tol)
+
+
+def test_labels_separate_the_states_of_a_decision_process():
+    """As in a chain; quotients keep them."""
+    rows, rewards = [np.full((2, 2), 0.5)], [[0.0], [0.0]]
+    assert bm.bisimilar_classes(bm.MDP(rows, rewards)).tolist() == [0, 0]
+    labelled = bm.MDP(rows, rewards, labels=["a", "b"])
+    assert bm.bisimilar_classes(labelled).tolist() == [0, 1]
+    assert bm.quotient(labelled)[0].labels == ("a", "b")
+    assert bm.aggregate(labelled, n_states=1, discount=0.5).model.labels is None

@@ -80,6 +80,7 @@ def mdps():
             names=AWKWARD_NAMES[:3],
             actions=["a\n", "<b>", "東"],
             available=[[True, True, True], [True, False, False], [False, True, True]],
+            labels=[{"a", "b"}, -math.inf, "<c>"],
         ),
         "merged": small,
         "rooms": environments.four_rooms_mdp(side=8, slip=0.2),

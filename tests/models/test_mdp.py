@@ -131,3 +131,15 @@ def test_repr():
     """What there is."""
     assert repr(MDP) == "MDP(2 states, 2 actions, 4 transitions, start, names)"
     assert "<code>MDP(2 states" in MDP._repr_html_()
+
+
+def test_labels_go_along():
+    """Into the chain under a policy, a process with another start, equality, and errors."""
+    mdp = bm.MDP([STAY, GO], REWARDS, labels=[{"b", "a"}, "end"])
+    assert mdp.labels == (("a", "b"), "end")
+    assert mdp.under("uniform").labels == mdp.with_start(1).labels == mdp.labels
+    assert bm.as_mdp(mdp.under([0, 0])).labels == mdp.labels
+    assert mdp == bm.MDP([STAY, GO], REWARDS, labels=[("a", "b"), "end"])
+    assert mdp != bm.MDP([STAY, GO], REWARDS)
+    with pytest.raises(InvalidChain, match="labels has 1 entries"):
+        bm.MDP([STAY, GO], REWARDS, labels=["a"])

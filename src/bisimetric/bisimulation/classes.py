@@ -8,7 +8,7 @@ gap above `tol`. This guarantees two things. States that are bisimilar up to err
 class. States in different classes differ in their rewards or labels, or by more than `tol` in their probabilities of
 entering some set of classes. Members of one class may differ by more than `tol` if others lie between them.
 
-In a decision process all of this holds for every action, and bisimilar states have the same actions.
+In a decision process all of this holds for every action, and bisimilar states have the same actions and labels.
 
 References: Larsen & Skou 1991; Valmari & Franceschinis 2010; Givan, Dean & Greig 2003 (decision processes).
 """
@@ -100,19 +100,21 @@ def _observation_groups(chain: MarkovChain) -> Classes:
             "the chain has neither reward nor labels, so all its states are bisimilar; "
             "give it one of them: MarkovChain(..., reward=...) or labels=..."
         )
-    groups = np.zeros(chain.n_states, np.int64)
-    if chain.reward is not None:
-        groups = equal_numbers(chain.reward)
-    if chain.labels is not None:
-        number: dict[object, int] = {}
-        labels = [number.setdefault(label, len(number)) for label in chain.labels]
-        groups = common_refinement(groups, np.array(labels, np.int64))
-    return groups
+    groups = _label_groups(chain)
+    return groups if chain.reward is None else common_refinement(groups, equal_numbers(chain.reward))
+
+
+def _label_groups(model: MarkovChain | MDP) -> Classes:
+    """Groups of states with the same label; one group without labels."""
+    if model.labels is None:
+        return np.zeros(model.n_states, np.int64)
+    number: dict[object, int] = {}
+    return np.array([number.setdefault(label, len(number)) for label in model.labels], np.int64)
 
 
 def _action_reward_groups(mdp: MDP) -> Classes:
-    """Groups of states with the same actions and the same reward for each of them."""
-    groups = same_actions(mdp)
+    """Groups of states with the same label, the same actions and the same reward for each of them."""
+    groups = common_refinement(same_actions(mdp), _label_groups(mdp))
     for rewards in mdp.rewards.T:  # 0 where an action is not available
         groups = common_refinement(groups, equal_numbers(rewards))
     return groups

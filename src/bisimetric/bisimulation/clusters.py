@@ -80,6 +80,7 @@ def mean_mdp(mdp: MDP, clusters: Classes) -> MDP:
         names=None if mdp.names is None else [mdp.names[state] for state in first],
         actions=mdp.actions,
         available=mdp.available[first],
+        labels=_pure_labels(mdp.labels, clusters, first),
     )
     return changed(small, row_error=np.zeros(small.rewards.shape))
 

@@ -99,5 +99,6 @@ def _on_classes(model: Model, classes: Classes) -> Model:
         names=None if model.names is None else [model.names[state] for state in first],
         actions=model.actions,
         available=model.available[first],
+        labels=None if model.labels is None else [model.labels[state] for state in first],
     )
     return changed(small, row_error=error, merged=differ)

@@ -18,7 +18,7 @@ A chain:
     row_error       [n], 1-norm between the rows that the chain was made of (rescaled) and these; 0 if missing
     merged          [n] true or false, states that stand for several whose rows differ; false if missing
 
-A decision process has `start`, `names` and `merged` as a chain has, and
+A decision process has `start`, `names`, `labels` and `merged` as a chain has, and
 
     transitions     {"shape": [A, n, n], "indptr", "indices", "data"}, the rows of one action after the other; or a list
                     of A matrices, each as in a chain

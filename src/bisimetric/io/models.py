@@ -16,7 +16,7 @@ from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats
 
 CHAIN_KEYS = ("transitions", "reward", "start", "names", "labels", "row_error", "merged")
-MDP_KEYS = ("transitions", "rewards", "available", "start", "names", "actions", "row_error", "merged")
+MDP_KEYS = ("transitions", "rewards", "available", "start", "names", "actions", "labels", "row_error", "merged")
 MATRIX_KEYS = ("shape", "indptr", "indices", "data")
 MATRIX_ARRAYS = ("transitions.indptr", "transitions.indices", "transitions.data")
 CHAIN_ARRAYS = (*MATRIX_ARRAYS, "reward", "start", "row_error", "merged")
@@ -31,8 +31,6 @@ def chain_document(chain: MarkovChain) -> Document:
     document: Document = {"transitions": _matrix_document(chain.transitions, [chain.n_states, chain.n_states])}
     if chain.reward is not None:
         document["reward"] = stream(chain.reward, "<f8")
-    if chain.labels is not None:
-        document["labels"] = [_label_document(label) for label in chain.labels]
     return document | _common_document(chain)
 
 
@@ -65,6 +63,8 @@ def _common_document(model: MarkovChain | MDP) -> Document:
         document["start"] = stream(model.start, "<f8")
     if model.names is not None:
         document["names"] = list(model.names)
+    if model.labels is not None:
+        document["labels"] = [_label_document(label) for label in model.labels]
     document["row_error"] = stream(model.row_error, "<f8")
     if model.merged.any():
         document["merged"] = stream(model.merged, "|b1")
@@ -98,6 +98,7 @@ def mdp_from(fields: Fields) -> MDP:
             names=fields.of_kind("names", list) if fields.has("names") else None,
             actions=fields.of_kind("actions", list) if fields.has("actions") else None,
             available=fields.mask("available", *shape) if fields.has("available") else None,
+            labels=_labels(fields) if fields.has("labels") else None,
         )
     except InvalidChain as error:
         raise _error_at(fields, error) from None

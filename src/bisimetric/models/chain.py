@@ -100,7 +100,7 @@ class MarkovChain(EqualByContent, Immutable):
             "merged": frozen(np.zeros(n_states, np.bool_)),
             "names": known_names,
             "reward": _checked_reward(reward, n_states),
-            "labels": _checked_labels(labels, n_states),
+            "labels": checked_labels(labels, n_states),
             "start": checked_start(start, n_states, known_names),
         }
         for name, value in values.items():
@@ -258,7 +258,8 @@ def checked_names(
     return checked
 
 
-def _checked_labels(labels: Iterable[object] | None, n_states: int) -> tuple[Label, ...] | None:
+def checked_labels(labels: Iterable[object] | None, n_states: int) -> tuple[Label, ...] | None:
+    """Labels as a tuple of hashable values, one per state."""
     if labels is None:
         return None
     if isinstance(labels, str) or not isinstance(labels, Iterable):

@@ -18,7 +18,7 @@ from scipy import sparse
 from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric.errors import InvalidChain, InvalidOption
-from bisimetric.models.chain import MarkovChain, checked_names, checked_start
+from bisimetric.models.chain import Label, MarkovChain, checked_labels, checked_names, checked_start
 from bisimetric.models.policies import checked_policy, mean_rewards
 from bisimetric.models.rows import (
     UNIT_ROUNDOFF,
@@ -39,9 +39,9 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, init=False)
 class MDP(EqualByContent, Immutable):
-    """A finite Markov decision process with rewards, and optional start and names; immutable.
+    """A finite Markov decision process with rewards, and optional start, names and labels; immutable.
 
-    Processes with equal rows, rewards, available actions, start and names are equal and have equal hashes.
+    Processes with equal rows, rewards, available actions, start, names and labels are equal and have equal hashes.
 
     Parameters
     ----------
@@ -58,6 +58,8 @@ class MDP(EqualByContent, Immutable):
     available : [n, A] array of bool, optional
         Which actions each state has, at least one; by default all. Rows and rewards of other actions are ignored; they
         may hold anything.
+    labels : sequence of n labels, optional
+        One value per state, as in a `MarkovChain`.
 
     Attributes
     ----------
@@ -67,6 +69,7 @@ class MDP(EqualByContent, Immutable):
     start : [n] array or None
         A distribution, also where a single state was given.
     names, actions : tuple of str, or None
+    labels : tuple, or None
     n_states, n_actions : int
 
     Raises
@@ -90,6 +93,7 @@ class MDP(EqualByContent, Immutable):
     start: Floats | None  # [n], a distribution
     names: tuple[str, ...] | None
     actions: tuple[str, ...] | None
+    labels: tuple[Label, ...] | None
     row_error: Floats = field(repr=False)  # [n, A], 1-norm between the row given, rescaled, and the row stored
     merged: Mask = field(repr=False)  # [n], stands for several states whose rows differ (`quotient`)
     transitions: SparseField[tuple[sparse.csr_array, ...]] = SparseField()  # noqa: RUF009 - A times [n, n], exact rows
@@ -103,6 +107,7 @@ class MDP(EqualByContent, Immutable):
         names: Iterable[str] | None = None,
         actions: Iterable[str] | None = None,
         available: object = None,
+        labels: Iterable[object] | None = None,
     ) -> None:
         matrices = _checked_matrices(transitions)
         n_states, n_actions = matrices[0][0].shape[0], len(matrices)
@@ -120,6 +125,7 @@ class MDP(EqualByContent, Immutable):
             "start": checked_start(start, n_states, known_names),
             "names": known_names,
             "actions": checked_names(actions, n_actions, what="actions", of="action"),
+            "labels": checked_labels(labels, n_states),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -160,7 +166,13 @@ class MDP(EqualByContent, Immutable):
         )
         matrix = sparse.csr_array(mixed)
         matrix.eliminate_zeros()
-        chain = MarkovChain(matrix, reward=mean_rewards(weight, self.rewards), start=self.start, names=self.names)
+        chain = MarkovChain(
+            matrix,
+            reward=mean_rewards(weight, self.rewards),
+            start=self.start,
+            names=self.names,
+            labels=self.labels,
+        )
         mixing = np.where((weight > 0).sum(axis=1) > 1, (self.n_actions + 1) * UNIT_ROUNDOFF, 0.0)
         moved = np.einsum("sa,sa->s", weight, self.row_error) + mixing
         return changed(chain, row_error=chain.row_error + moved, merged=self.merged)
@@ -221,10 +233,10 @@ class MDP(EqualByContent, Immutable):
         return self.rewards, self.available, self.start, *rows
 
     def _words(self) -> tuple[object, ...]:
-        return self.rewards.shape, self.names, self.actions
+        return self.rewards.shape, self.names, self.actions, self.labels
 
     def __repr__(self) -> str:
-        present = [name for name in ("start", "names") if getattr(self, name) is not None]
+        present = [name for name in ("start", "names", "labels") if getattr(self, name) is not None]
         used = sum(int(np.diff(matrix.indptr)[self.available[:, a]].sum()) for a, matrix in enumerate(self.transitions))
         extent = f"{self.n_states} states, {self.n_actions} actions, {used} transitions"
         return f"MDP({', '.join([extent, *present])})"

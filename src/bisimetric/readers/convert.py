@@ -121,6 +121,6 @@ def _read(obj: object, what: str, readers: Sequence[Reader], remedy: str = "") -
 def _with_one_action(chain: MarkovChain) -> MDP:
     if chain.reward is None:
         raise InvalidChain("the chain has no reward; a decision process needs one, give it reward=")
-    mdp = MDP([chain.transitions], chain.reward[:, None], start=chain.start, names=chain.names)
+    mdp = MDP([chain.transitions], chain.reward[:, None], start=chain.start, names=chain.names, labels=chain.labels)
     row_error = chain.row_error[:, None]  # relative to the rows given to the chain
     return changed(mdp, row_error=row_error, merged=chain.merged)
