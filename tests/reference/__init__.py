@@ -5,11 +5,22 @@ They solve the fixed-point equation
     V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },        V = c where the game stops,
 
 in floats (`distances`) and in rational numbers (`exact_distances`), and what belongs to it: metrics of decision
-processes (`games`), bisimilarity (`partitions`), Sinkhorn value iteration (`sinkhorn`).
+processes (`games`), bisimilarity (`partitions`), Sinkhorn value iteration (`sinkhorn`), occupancy couplings and
+Theorem 1 (`occupancies`).
 """
 
 from tests.reference.floats import bellman, distances, evaluate, transport, transports
 from tests.reference.games import exact_game_distances, exact_optimal_rewards, game_distances, optimal_values
+from tests.reference.occupancies import (
+    conditional_entropy,
+    coupling_of,
+    occupancy_of,
+    paid,
+    relative_entropy,
+    rounded_plans,
+    theorem_1,
+    violations,
+)
 from tests.reference.partitions import bisimilarity
 from tests.reference.rationals import (
     GRAINS,
@@ -27,6 +38,8 @@ __all__ = [
     "GRAINS",
     "bellman",
     "bisimilarity",
+    "conditional_entropy",
+    "coupling_of",
     "distances",
     "evaluate",
     "exact_distances",
@@ -37,10 +50,16 @@ __all__ = [
     "exact_transport",
     "game_distances",
     "marginals",
+    "occupancy_of",
     "optimal_values",
+    "paid",
+    "relative_entropy",
+    "rounded_plans",
     "sinkhorn_rounds",
     "solve_exactly",
+    "theorem_1",
     "transport",
     "transports",
     "vertices",
+    "violations",
 ]

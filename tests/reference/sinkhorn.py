@@ -7,18 +7,19 @@ import numpy as np
 from tests.reference.floats import dense
 
 
-def sinkhorn_rounds(problem, steps, *, inner_steps=1):
+def sinkhorn_rounds(problem, steps, *, inner_steps=1, first=None):
     """Algorithm 1 of Calo et al. 2024 in the log domain, all of π_k stored, in extended precision.
 
     Yields (log π_{k+1}, E_k, the largest exponent so far) for each step size; log π is -inf off the supports, E_k is
     the expectation of the value V_k over the successors on the projected side. One code for both sides: the target's
-    round is the source's round of the transposed problem.
+    round is the source's round of the transposed problem. `first` is π_1 [n, m, n, m], by default P⊗Q.
     """
     P, Q, cost, _ = (np.asarray(part, np.longdouble) for part in dense(problem))
     gamma = np.longdouble(problem.discount)
     n, m = cost.shape
     with np.errstate(divide="ignore"):
         log = np.log(P)[:, None, :, None] + np.log(Q)[None, :, None, :]
+        log = log if first is None else np.log(np.asarray(first, np.longdouble))
     values = [np.zeros((n, m, n), np.longdouble), np.zeros((m, n, m), np.longdouble)]
     largest = np.zeros((n, m), np.longdouble)
     for k, step in enumerate(steps):
