@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import bisimetric
 ROOT = Path(bisimetric.__file__).parent
 
 # From the ground up, by folder, or by file for those that stand directly in the package. A module may import from its
-# own layer and from below, at module level.
+# own layer and from below, at module level, inside functions and for type checkers alike.
 LAYERS: list[set[str]] = [
     {"", "errors", "_support"},  # the package itself loads nothing else, and offers its modules only its version
     {"kernels"},
@@ -76,11 +77,11 @@ def imports(name: str, *, lazy: bool = False) -> set[str]:
     return found
 
 
-def own(name: str) -> set[str]:
-    """Modules of this package that a module imports at module level."""
+def own(name: str, *, lazy: bool = False) -> set[str]:
+    """Modules of this package that a module imports at module level, or anywhere if `lazy`."""
     return {
         full.removeprefix("bisimetric").removeprefix(".")
-        for full in imports(name)
+        for full in imports(name, lazy=lazy)
         if full == "bisimetric" or full.startswith("bisimetric.")
     }
 
@@ -98,11 +99,44 @@ def test_there_is_something_to_look_at():
     assert set(RANK) == {name.split(".")[0] for name in SOURCES}
 
 
-@pytest.mark.parametrize("name", sorted(SOURCES))
+@pytest.mark.parametrize("name", sorted(set(SOURCES) - {""}))
 def test_imports_point_down(name):
-    """No module imports from a layer above its own."""
-    above = {other for other in own(name) if rank(other) > rank(name)}
+    """No module imports from a layer above its own: not in a function either, nor for the type checker."""
+    above = {other for other in own(name, lazy=True) if rank(other) > rank(name)}
     assert not above, f"{name} imports {sorted(above)} from above"
+
+
+def calls(name: str, function: str) -> list[str]:
+    """The first arguments of all calls of a function in a module, as they are written."""
+    nodes = ast.walk(ast.parse(SOURCES[name].read_text(encoding="utf-8")))
+    found = [node for node in nodes if isinstance(node, ast.Call) and node.args]
+    return [ast.unparse(node.args[0]) for node in found if ast.unparse(node.func) == function]
+
+
+def test_methods_reach_up_only_through_the_front():
+    """The table in the package's front says which methods work in a room above their class."""
+    used = {}
+    for name in SOURCES:
+        for text in calls(name, "method_above"):
+            method = ast.literal_eval(text)
+            assert method not in used, f"{method} is looked up in {used[method]} and in {name}"
+            used[method] = name
+    assert set(used) == set(bisimetric.METHODS)
+    for method, home in bisimetric.METHODS.items():
+        module, _, function = home.rpartition(".")
+        assert rank(module) > rank(used[method]), f"{used[method]} may import {module}"
+        assert callable(getattr(import_module(f"bisimetric.{module}"), function))
+        kind, _, attribute = method.partition(".")
+        assert callable(getattr(getattr(import_module(f"bisimetric.{used[method]}"), kind), attribute))
+
+
+def test_only_the_front_loads_modules_of_the_package_by_name():
+    """A module's name in a string would hide where an import points."""
+    users = set()
+    for name in SOURCES:
+        loaded = calls(name, "import_module") + calls(name, "__import__")
+        users |= {name for text in loaded if "bisimetric" in text or "package" in text}
+    assert users == {"_support.lazy"}
 
 
 def test_modules_take_names_from_where_they_live():

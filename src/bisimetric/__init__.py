@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from bisimetric.many.table import Distances as Distances
     from bisimetric.models.chain import MarkovChain as MarkovChain
     from bisimetric.models.mdp import MDP as MDP
+    from bisimetric.models.policies import OptimalPolicy as OptimalPolicy
     from bisimetric.problems.discounted import Problem as Problem
     from bisimetric.readers.convert import as_chain as as_chain
     from bisimetric.readers.convert import as_mdp as as_mdp
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from bisimetric.solving.exact import ExactCertificate as ExactCertificate
     from bisimetric.solving.exact import certify_exactly as certify_exactly
     from bisimetric.solving.game_solution import MDPSolution as MDPSolution
-    from bisimetric.solving.optimal import OptimalPolicy as OptimalPolicy
     from bisimetric.solving.solution import Solution as Solution
     from bisimetric.solving.solution import Status as Status
     from bisimetric.solving.solution import Step as Step
@@ -94,6 +94,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     ),
     "models.chain": ("MarkovChain",),
     "models.mdp": ("MDP",),
+    "models.policies": ("OptimalPolicy",),
     "problems.discounted": ("Problem",),
     "readers.convert": (
         "as_chain",
@@ -119,12 +120,18 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     ),
     "solving.game_solution": ("MDPSolution",),
     "solving.solve": ("solve",),
-    "solving.optimal": ("OptimalPolicy",),
     "solving.solution": (
         "Solution",
         "Status",
         "Step",
     ),
+}
+METHODS = {  # methods that do their work in a room above their class, and where; `_support.lazy.method_above` loads it
+    "Answer.plot": "views.distances.distances",
+    "Answer.save": "io.save_load.save",
+    "MDP.optimal_policy": "solving.optimal.optimal_policy",
+    "MDP.save": "io.save_load.save",
+    "MarkovChain.save": "io.save_load.save",
 }
 HOMES = {name: module for module, names in NAMES.items() for name in names}
 

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from bisimetric._support.lazy import method_above
+
 PACKAGE = """
 from bisimetric._support.lazy import lazy_names
 
@@ -74,3 +76,12 @@ def test_first_use_from_several_threads():
     """Each by another name, in a process that has loaded nothing: numpy's own imports do not meet half-way."""
     code = "import threading\nimport bisimetric as bm\n" + FIRST_USE
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_method_finds_its_function_in_a_room_above():
+    """By the table in the front of the package."""
+    from bisimetric.io.save_load import save
+
+    assert method_above("MDP.save") is save
+    with pytest.raises(KeyError):
+        method_above("MDP.nothing")

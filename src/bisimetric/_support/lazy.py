@@ -1,4 +1,4 @@
-"""Names of a package that are loaded on first use.
+"""Names of a package, and functions behind methods, that are loaded on first use.
 
 So importing the package takes no time, and only modules in use are loaded. A package does
 
@@ -39,3 +39,15 @@ def lazy_names(
         return sorted({*homes, *modules, *getattr(sys.modules[package], "__all__", ())})
 
     return getattr_, dir_
+
+
+def method_above(name: str) -> Any:
+    """The function behind a method that does its work in a room above its class, from the package's table `METHODS`.
+
+    A class does not know the rooms above it. It calls `method_above("MDP.save")(self, path)`, and the front of the
+    package, its `__init__`, which is the one module that knows every room, says where that is done.
+    """
+    package = __name__.partition(".")[0]
+    module, _, function = sys.modules[package].METHODS[name].rpartition(".")
+    with LOADING:
+        return getattr(import_module(f"{package}.{module}"), function)

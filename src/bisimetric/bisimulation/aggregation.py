@@ -36,10 +36,9 @@ from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.options import as_float, shown
 from bisimetric.bisimulation.classes import same_actions
 from bisimetric.bisimulation.clusters import cluster_states, mean_chain, mean_mdp
-from bisimetric.bisimulation.quotient import Model
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
-from bisimetric.models.mdp import MDP
+from bisimetric.models.mdp import MDP, ModelT
 from bisimetric.models.partition import Classes
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem, checked_discount
@@ -51,7 +50,7 @@ ROUNDINGS = 1.0 + 2.0**-50  # factor that covers four roundings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Aggregation(Immutable, Generic[Model]):
+class Aggregation(Immutable, Generic[ModelT]):
     """A smaller model, and how far it is from the original at most; `aggregate` returns it.
 
     Attributes
@@ -66,7 +65,7 @@ class Aggregation(Immutable, Generic[Model]):
         |v(s) - v̂(map[s])| is at most this for every state s; v and v̂ are the discounted rewards of the two models.
     """
 
-    model: Model
+    model: ModelT
     map: Classes = field(repr=False)
     distance_bound: float
     value_bound: float

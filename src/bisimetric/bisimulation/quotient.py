@@ -12,7 +12,7 @@ Reference: Larsen & Skou 1991; Kemeny & Snell 1960 (lumpability); Givan, Dean & 
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -20,11 +20,9 @@ from bisimetric._support.frozen import changed
 from bisimetric.bisimulation.classes import classes_of
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.lumping import lump, lumped_rows
-from bisimetric.models.mdp import MDP
+from bisimetric.models.mdp import MDP, ModelT
 from bisimetric.models.partition import Classes, first_states
 from bisimetric.readers.convert import as_model
-
-Model = TypeVar("Model", MarkovChain, MDP)
 
 
 @overload
@@ -71,7 +69,7 @@ def quotient(model: Any) -> tuple[MarkovChain, Classes] | tuple[MDP, Classes]:
     return _quotient(given)
 
 
-def _quotient(model: Model) -> tuple[Model, Classes]:
+def _quotient(model: ModelT) -> tuple[ModelT, Classes]:
     classes = classes_of(model)
     small = _on_classes(model, classes)
     while True:  # states whose probabilities differ by almost the tolerance may merge in a second pass
@@ -82,7 +80,7 @@ def _quotient(model: Model) -> tuple[Model, Classes]:
         small = _on_classes(model, classes)
 
 
-def _on_classes(model: Model, classes: Classes) -> Model:
+def _on_classes(model: ModelT, classes: Classes) -> ModelT:
     if isinstance(model, MarkovChain):
         return lump(model, classes).chain
     first = first_states(classes)

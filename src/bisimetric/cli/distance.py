@@ -16,6 +16,7 @@ from bisimetric.cli.messages import ExitCode, digits, judge, tell
 from bisimetric.cli.outcome import TOP, Outcome, as_document, as_text, has_starts, summarise, verdict_line
 from bisimetric.cli.output import Meter, check_output, check_picture, print_json, show
 from bisimetric.cli.progress import Progress
+from bisimetric.couplings.explanation import Explanation
 from bisimetric.errors import (
     BisimetricError,
     InvalidOption,
@@ -30,7 +31,6 @@ from bisimetric.readers.convert import as_chain
 from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.solution import Solution, Status
 from bisimetric.solving.solve import solve
-from bisimetric.views.explanation import Explanation
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from rich.text import Text
 from bisimetric._support.text import discount_text, printable
 from bisimetric.cli.messages import Digits, Verdict, digits
 from bisimetric.cli.output import Expense, Row, facts_table, pairs_table
+from bisimetric.couplings.explanation import Explanation, Part
 from bisimetric.models.chain import MarkovChain
 from bisimetric.solving.solution import Solution, Status, Step
-from bisimetric.views.explanation import Explanation, Part
 
 TOP = 8  # pairs that are listed
 

@@ -1,5 +1,6 @@
 """Couplings and potentials: what solvers propose and users look at. Imports `operators` and below.
 
-`witness` is what the checker reads, `coupling` what users see, `occupancy` how often pairs are visited; `factored`,
-`rounded` and `averaged` are those of Sinkhorn solvers, `lifted` those of classes seen on states.
+`witness` is what the checker reads, `coupling` what users see, `occupancy` how often pairs are visited, `explanation`
+what each pair contributes to a distance; `factored`, `rounded` and `averaged` are those of Sinkhorn solvers, `lifted`
+those of classes seen on states.
 """

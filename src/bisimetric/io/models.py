@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +11,7 @@ from bisimetric._support.frozen import changed
 from bisimetric.errors import FileFormatError, InvalidChain
 from bisimetric.io.document import Document, Fields, kind_of, stream
 from bisimetric.models.chain import Label, MarkovChain
-from bisimetric.models.mdp import MDP
+from bisimetric.models.mdp import MDP, ModelT
 from bisimetric.models.rows import Floats
 
 CHAIN_KEYS = ("transitions", "reward", "start", "names", "labels", "row_error", "merged")
@@ -23,7 +22,6 @@ CHAIN_ARRAYS = (*MATRIX_ARRAYS, "reward", "start", "row_error", "merged")
 MDP_ARRAYS = (*MATRIX_ARRAYS, "rewards", "available", "start", "row_error", "merged")
 LARGEST_ROW_ERROR = 2.0  # the largest 1-norm between two distributions
 SCALARS = (str, bool, int, float)
-Model = TypeVar("Model", MarkovChain, MDP)
 
 
 def chain_document(chain: MarkovChain) -> Document:
@@ -109,7 +107,7 @@ def _error_at(fields: Fields, error: InvalidChain) -> FileFormatError:
     return FileFormatError(f"{fields.place}: {error}" if fields.place else str(error))
 
 
-def _with_marks(model: Model, fields: Fields, shape: tuple[int, ...]) -> Model:
+def _with_marks(model: ModelT, fields: Fields, shape: tuple[int, ...]) -> ModelT:
     """The model with the row errors and the merged states of the file."""
     if fields.has("row_error"):
         before = fields.floats("row_error", *shape, least=0.0)

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, changed, frozen
+from bisimetric._support.lazy import method_above
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidChain
 from bisimetric.models.rows import Floats, SparseField, as_csr, exact_rows, is_scalar, real_array, refuse_not_finite
@@ -176,9 +177,7 @@ class MarkovChain(EqualByContent, Immutable):
 
     def save(self, path: object) -> None:
         """Write the chain to a `.npz` or `.json` file, which `bisimetric.load` and `as_chain` read."""
-        from bisimetric.io.save_load import save
-
-        save(self, path)
+        method_above("MarkovChain.save")(self, path)
 
     def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
         rows = self.transitions

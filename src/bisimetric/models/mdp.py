@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,10 @@ from scipy import sparse
 
 from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, changed, frozen
+from bisimetric._support.lazy import method_above
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import Label, MarkovChain, checked_labels, checked_names, checked_start
-from bisimetric.models.policies import checked_policy, mean_rewards
+from bisimetric.models.policies import OptimalPolicy, checked_policy, mean_rewards
 from bisimetric.models.rows import (
     UNIT_ROUNDOFF,
     Floats,
@@ -30,9 +31,6 @@ from bisimetric.models.rows import (
     finite,
     float_array,
 )
-
-if TYPE_CHECKING:
-    from bisimetric.solving.optimal import OptimalPolicy
 
 Mask = npt.NDArray[np.bool_]
 
@@ -194,9 +192,8 @@ class MDP(EqualByContent, Immutable):
         SolverFailed
             The values cannot be computed accurately this close to discount 1.
         """
-        from bisimetric.solving.optimal import optimal_policy
-
-        return optimal_policy(self, discount)
+        best: OptimalPolicy = method_above("MDP.optimal_policy")(self, discount)
+        return best
 
     def name_of(self, state: int) -> str:
         """The state's name, or its index as text."""
@@ -224,9 +221,7 @@ class MDP(EqualByContent, Immutable):
 
     def save(self, path: object) -> None:
         """Write the process to a `.npz` or `.json` file, which `bisimetric.load` and `as_mdp` read."""
-        from bisimetric.io.save_load import save
-
-        save(self, path)
+        method_above("MDP.save")(self, path)
 
     def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
         rows = (part for matrix in self.transitions for part in (matrix.indptr, matrix.indices, matrix.data))
@@ -243,6 +238,10 @@ class MDP(EqualByContent, Immutable):
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
+
+
+Model: TypeAlias = MarkovChain | MDP
+ModelT = TypeVar("ModelT", MarkovChain, MDP)
 
 
 def _checked_matrices(transitions: object) -> list[tuple[sparse.csr_array, float]]:

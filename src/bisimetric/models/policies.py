@@ -1,17 +1,57 @@
-"""Policies of a decision process as weights on its actions."""
+"""Policies of a decision process: weights on its actions, and the best ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from bisimetric._support.frozen import Immutable
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidOption
 from bisimetric.models.rows import ROW_SUM_TOL, Floats, as_array, real_array
 
 Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OptimalPolicy(Immutable):
+    """A policy that is optimal up to `gap`; `MDP.optimal_policy` returns it.
+
+    Attributes
+    ----------
+    policy : [n] array of int
+        The index of the action to take in every state.
+    value : [n] array
+        The best estimate of the optimal discounted rewards.
+    lower, upper : [n] arrays
+        Certified bounds: the policy earns at least `lower`, and no policy earns more than `upper`.
+    gap : float
+        max(upper - lower).
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> stay, go = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
+    >>> best = bm.MDP([stay, go], [[0, 0], [1, 0]]).optimal_policy(discount=0.5)
+    >>> best.policy.tolist(), best.value.round(10).tolist()
+    ([1, 0], [1.0, 2.0])
+    """
+
+    policy: npt.NDArray[np.int64]
+    value: Floats
+    lower: Floats
+    upper: Floats
+
+    @property
+    def gap(self) -> float:
+        """The width of the widest interval."""
+        return float((self.upper - self.lower).max())
+
+    def __repr__(self) -> str:
+        return f"OptimalPolicy({len(self.policy)} states, gap {self.gap:.2g})"
 
 
 def checked_policy(policy: object, available: Mask, action_name: Callable[[int], str]) -> Floats:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from bisimetric._support.frozen import frozen
+from bisimetric._support.options import whole
 from bisimetric._support.text import discount_text
 from bisimetric.certificates.game import GameProof, upper_blocks
 from bisimetric.certificates.interval import Certificate
+from bisimetric.couplings.explanation import Explanation, Visits
 from bisimetric.couplings.witness import IndependentWitness, StoredWitness, Witness
 from bisimetric.kernels.layout import Cells
+from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats
 from bisimetric.operators.action_rules import Ints, MovePairs
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.game import GameBellman
 from bisimetric.problems.game import Game
 from bisimetric.solving.action_coupling import ActionCoupling, ActionPotentials
-from bisimetric.solving.solution import Answer, Model, Status, Step
-
-if TYPE_CHECKING:
-    from bisimetric.views.explanation import Explanation
+from bisimetric.solving.solution import Answer, Status, Step
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,15 +161,11 @@ class MDPSolution(Answer):
         SolverFailed
             The occupancies cannot be computed accurately this close to discount 1.
         """
-        from bisimetric.views.explanation import explain_game
-
-        return explain_game(self, k, start)
-
-    def save(self, path: object) -> None:
-        """Write the solution to a `.npz` or `.json` file; `bisimetric.load` reads it and proves its bounds again."""
-        from bisimetric.io.save_load import save
-
-        save(self, path)
+        whole(k, "k", at_least=0)
+        coupling = self.coupling
+        cost, discount = self._decisive_cost, self.problem.discount
+        visits = Visits(self.models, coupling.occupancy(start), cost, discount, True, self.decisive)
+        return self._explained(visits, coupling.law(start), k, from_starts=start is None)
 
     @property
     def models(self) -> tuple[Model, Model]:

@@ -16,17 +16,17 @@ References: Howard 1960; MacQueen 1966.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._support.frozen import Immutable, frozen
+from bisimetric._support.frozen import frozen
 from bisimetric.certificates.interval import SPAN_ROUNDING, SUBNORMAL_BELOW, Errors, widening
 from bisimetric.errors import InvalidProblem, SolverFailed
 from bisimetric.linear.ladder import Ladder
 from bisimetric.models.mdp import MDP
+from bisimetric.models.policies import OptimalPolicy
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.problems.discounted import checked_discount
 from bisimetric.solvers.base import PROGRESS
@@ -35,44 +35,6 @@ TOL = 1e-12  # target of the gap, relative to the largest value: close to the li
 EVALUATION = 1e-9  # target residual of an evaluation, relative to the residual it starts from
 SOLVED = 16 * UNIT_ROUNDOFF  # target residual of an evaluation, relative to the solution, if that is smaller
 MOST_ROUNDS = 10_000  # each round finds a better policy; rarely are more needed than there are states
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OptimalPolicy(Immutable):
-    """A policy that is optimal up to `gap`; `MDP.optimal_policy` returns it.
-
-    Attributes
-    ----------
-    policy : [n] array of int
-        The index of the action to take in every state.
-    value : [n] array
-        The best estimate of the optimal discounted rewards.
-    lower, upper : [n] arrays
-        Certified bounds: the policy earns at least `lower`, and no policy earns more than `upper`.
-    gap : float
-        max(upper - lower).
-
-    Examples
-    --------
-    >>> import bisimetric as bm
-    >>> stay, go = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
-    >>> best = bm.MDP([stay, go], [[0, 0], [1, 0]]).optimal_policy(discount=0.5)
-    >>> best.policy.tolist(), best.value.round(10).tolist()
-    ([1, 0], [1.0, 2.0])
-    """
-
-    policy: npt.NDArray[np.int64]
-    value: Floats
-    lower: Floats
-    upper: Floats
-
-    @property
-    def gap(self) -> float:
-        """The width of the widest interval."""
-        return float((self.upper - self.lower).max())
-
-    def __repr__(self) -> str:
-        return f"OptimalPolicy({len(self.policy)} states, gap {self.gap:.2g})"
 
 
 def optimal_policy(mdp: MDP, discount: float) -> OptimalPolicy:

@@ -8,26 +8,28 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric._support.frozen import Immutable
+from bisimetric._support.lazy import method_above
+from bisimetric._support.options import whole
 from bisimetric._support.text import discount_text
 from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.starts import StartTransport, between_starts
 from bisimetric.couplings.coupling import Coupling, Potentials
+from bisimetric.couplings.explanation import Explanation, Visits, checked_total, explained
 from bisimetric.couplings.witness import Proof
 from bisimetric.errors import MissingStart
+from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from bisimetric.views.explanation import Explanation
 
 
 class Status(Enum):
@@ -75,19 +77,6 @@ class Step(NamedTuple):
     mean_cost: float | None = None
     regret_bound: float | None = None
     error_bound: float | None = None
-
-
-class Model(Protocol):
-    """What every solution knows of a chain or a decision process."""
-
-    @property
-    def start(self) -> Floats | None: ...
-
-    @property
-    def names(self) -> tuple[str, ...] | None: ...
-
-    @property
-    def n_states(self) -> int: ...
 
 
 class Answer(Immutable, ABC):
@@ -169,9 +158,18 @@ class Answer(Immutable, ABC):
         matplotlib.figure.Figure
             `bm.plot.save` writes it to a file.
         """
-        from bisimetric.views.distances import distances
+        figure: Figure = method_above("Answer.plot")(self, axes=axes)
+        return figure
 
-        return distances(self, axes=axes)
+    def save(self, path: object) -> None:
+        """Write the solution to a file; `load` reads it and proves its bounds again.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in `.npz` or `.json`.
+        """
+        method_above("Answer.save")(self, path)
 
     @property
     @abstractmethod
@@ -195,6 +193,14 @@ class Answer(Immutable, ABC):
         assert source is not None
         assert target is not None
         return between_starts(self.certificate, source, target)
+
+    def _explained(self, visits: Visits, law: Floats, k: int, *, from_starts: bool) -> Explanation:
+        """The k largest parts of the distance from a joint law, which must be inside its certified interval."""
+        low, high = (float((law * bound).sum(where=law > 0)) for bound in (self.lower, self.upper))
+        distance = checked_total(visits, (low, high))
+        if from_starts:  # `law` is optimal for the values, not for the bounds, so its bounds are wider
+            low, high = self.interval
+        return explained(visits, min(max(distance, low), high), k)
 
     def _facts(self) -> Sequence[tuple[str, str]]:
         n, m = self.value.shape
@@ -295,21 +301,11 @@ class Solution(Answer):
         Explanation
             Prints as a table.
         """
-        from bisimetric.views.explanation import explain
-
-        return explain(self, k, start)
-
-    def save(self, path: object) -> None:
-        """Write the solution to a file; `load` reads it and proves its bounds again.
-
-        Parameters
-        ----------
-        path : str or path
-            Ends in `.npz` or `.json`.
-        """
-        from bisimetric.io.save_load import save
-
-        save(self, path)
+        whole(k, "k", at_least=0)
+        problem, coupling = self.problem, self.coupling
+        occupancy = coupling.occupancy(start)
+        visits = Visits(self.models, occupancy, problem.cost, problem.discount, problem.normalised)
+        return self._explained(visits, coupling.law(start), k, from_starts=start is None)
 
     def _start_law(self) -> Floats:
         return self._starts.law(self.problem.shape)

@@ -12,8 +12,9 @@ import numpy as np
 
 from bisimetric._support.options import check_kind
 from bisimetric.models.chain import MarkovChain, State
+from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats
-from bisimetric.solving.solution import Answer, Model
+from bisimetric.solving.solution import Answer
 from bisimetric.views.figures import (
     GRID,
     LITERAL,

@@ -17,9 +17,8 @@ import numpy.typing as npt
 from bisimetric._support.options import check_kind
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain, State, state_index
-from bisimetric.models.mdp import MDP
+from bisimetric.models.mdp import MDP, Model
 from bisimetric.models.rows import Floats, real_array
-from bisimetric.solving.solution import Model
 from bisimetric.views.figures import (
     LITERAL,
     add_colour_bar,

@@ -5,8 +5,8 @@ they spend at the pair (x, y). With the cost c as it was given,
 
     W = Σ ν(x, y) c(x, y) / (1 - γ),        normalised: W = Σ ν(x, y) c(x, y),
 
-so every pair contributes an amount to the distance, and the amounts add up to it. `Explanation` lists the largest,
-`explain` computes them for a solution, and `explained` does so for any occupancy and cost.
+so every pair contributes an amount to the distance, and the amounts add up to it. `Explanation` lists the largest;
+`explained` computes them from an occupancy and a cost.
 """
 
 from __future__ import annotations
@@ -14,21 +14,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._support.options import whole
 from bisimetric._support.text import printable
 from bisimetric.couplings.occupancy import occupancy_error
 from bisimetric.errors import SolverFailed
-from bisimetric.models.mdp import MDP
+from bisimetric.models.mdp import MDP, Model
 from bisimetric.models.rows import Floats
-
-if TYPE_CHECKING:
-    from bisimetric.solving.game_solution import MDPSolution
-    from bisimetric.solving.solution import Answer, Model, Solution
 
 SMALLEST = 5e-324  # the smallest positive float: amounts that underflow lose up to this much
 HEAD = ("source", "target", "occupancy", "cost", "amount", "share")
@@ -159,33 +154,6 @@ class Visits(NamedTuple):
         return amounts
 
 
-def explain(solution: Solution, k: int, start: object) -> Explanation:
-    """The k pairs that contribute most to the distance from the starts, or from the pair `start`."""
-    whole(k, "k", at_least=0)
-    problem, coupling = solution.problem, solution.coupling
-    occupancy = coupling.occupancy(start)
-    visits = Visits(solution.models, occupancy, problem.cost, problem.discount, problem.normalised)
-    return _of_answer(solution, visits, coupling.law(start), k, from_starts=start is None)
-
-
-def explain_game(solution: MDPSolution, k: int, start: object) -> Explanation:
-    """The same between decision processes, under the decisive actions and their couplings."""
-    whole(k, "k", at_least=0)
-    coupling = solution.coupling
-    cost, discount = solution._decisive_cost, solution.problem.discount
-    visits = Visits(solution.models, coupling.occupancy(start), cost, discount, True, solution.decisive)
-    return _of_answer(solution, visits, coupling.law(start), k, from_starts=start is None)
-
-
-def _of_answer(solution: Answer, visits: Visits, law: Floats, k: int, *, from_starts: bool) -> Explanation:
-    """The k largest parts of the distance from a joint law, which must be inside its certified interval."""
-    low, high = (float((law * bound).sum(where=law > 0)) for bound in (solution.lower, solution.upper))
-    distance = checked_total(visits, (low, high))
-    if from_starts:  # `law` is optimal for the values, not for the bounds, so its bounds are wider than the interval
-        low, high = solution.interval
-    return explained(visits, min(max(distance, low), high), k)
-
-
 def checked_total(visits: Visits, interval: tuple[float, float]) -> float:
     """The sum of all amounts; raises SolverFailed if it misses the certified interval by more than rounding."""
     total = float(visits.amounts.sum())
@@ -210,8 +178,8 @@ def explained(visits: Visits, distance: float, k: int) -> Explanation:
     factor = 1.0 - visits.discount if visits.normalised else 1.0
     parts = tuple(
         Part(
-            _name(visits.models[0], int(x)),
-            _name(visits.models[1], int(y)),
+            visits.models[0].name_of(int(x)),
+            visits.models[1].name_of(int(y)),
             float(visits.occupancy[x, y]),
             _divided(float(visits.cost[x, y]), factor),
             float(amounts[x, y]),
@@ -232,10 +200,6 @@ def _actions(visits: Visits, x: int, y: int) -> tuple[str, str] | None:
     assert isinstance(target, MDP)
     a, b = visits.actions[x, y]
     return source.action_name(int(a)), target.action_name(int(b))
-
-
-def _name(model: Model, state: int) -> str:
-    return str(state) if model.names is None else model.names[state]
 
 
 def _divided(product: float, factor: float) -> float:
