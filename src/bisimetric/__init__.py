@@ -126,7 +126,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "Step",
     ),
 }
-METHODS = {  # methods that do their work in a room above their class, and where; `_support.lazy.method_above` loads it
+METHODS_ABOVE = {  # methods that work in a room above their class, and where; `_support.lazy.method_above` loads it
     "Answer.plot": "views.distances.distances",
     "Answer.save": "io.save_load.save",
     "MDP.optimal_policy": "solving.optimal.optimal_policy",
