@@ -149,7 +149,7 @@ def test_threads_do_not_matter(approximate_solver, monkeypatch):
     """The same bits with one thread, two and three."""
     from bisimetric.couplings import factored
 
-    monkeypatch.setattr(factored, "ONE_CALL", 0)
+    monkeypatch.setattr(factored, "ONE_PASS", 0)
     random = np.random.default_rng(0)
     chains = [bm.MarkovChain(random.dirichlet(np.ones(12), 12)) for _ in range(2)]
     for problem in (rooms(), bm.Problem(*chains, discount=0.8, cost=random.random((12, 12)))):

@@ -25,10 +25,10 @@ from bisimetric.operators.evaluation import independent_value
 from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
 
-SOLVED = 8 * UNIT_ROUNDOFF  # residual at which the linear system counts as solved, relative to the largest value
-TOL = 1e-9  # relative gap to reach, as in the docstring of `mico`
+MICO_SOLVED = 8 * UNIT_ROUNDOFF  # residual at which the linear system counts as solved, relative to the largest value
+MICO_TOL = 1e-9  # relative gap to reach, as in the docstring of `mico`
 ATTEMPTS = 3  # solves of the linear system; each takes its target from the largest value found before
-BYTES_PER_PAIR = 80  # the vectors of BiCGSTAB, the problem and the bounds
+BYTES_PER_MICO_PAIR = 80  # the vectors of BiCGSTAB, the problem and the bounds
 
 
 def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
@@ -66,7 +66,9 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
     source = as_chain(chain)
     target = source if other is None else as_chain(other)
     n, m = source.n_states, target.n_states
-    memory.require(BYTES_PER_PAIR * n * m, f"MICo on {n} x {m} states", "merge bisimilar states with quotient(...)")
+    memory.require(
+        BYTES_PER_MICO_PAIR * n * m, f"MICo on {n} x {m} states", "merge bisimilar states with quotient(...)"
+    )
     problem = Problem(source, target, discount=discount, normalised=True)
     if is_immediate(problem):
         return immediate(problem)
@@ -74,11 +76,11 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
     onward = problem.discount / (1.0 - problem.discount)
     largest = bellman.largest_cost / (1.0 - problem.discount)
     for _ in range(ATTEMPTS):
-        value = independent_value(bellman, SOLVED * largest, surely=True)
+        value = independent_value(bellman, MICO_SOLVED * largest, surely=True)
         swept = _apply(problem, bellman, value)
         residual = swept - value
         largest = float(np.abs(swept).max())
-        if np.ptp(residual) <= max(TOL / onward, SPAN_ROUNDING) * largest:
+        if np.ptp(residual) <= max(MICO_TOL / onward, SPAN_ROUNDING) * largest:
             return _certify(problem, bellman, value, swept)
     gap = onward * float(np.ptp(residual)) / bellman.scale
     raise SolverFailed(f"the MICo distances are known only to {gap:.1g}; choose a smaller discount")

@@ -28,7 +28,7 @@ from bisimetric.linear import krylov
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 
-BYTES_PER_CELL = 56  # current and summed weights, positions, successors, and the output's copies
+BYTES_PER_AVERAGED_CELL = 56  # current and summed weights, positions, successors, and the output's copies
 
 
 @dataclass(slots=True, eq=False)
@@ -50,7 +50,7 @@ class Average:
         n, m = bellman.shape
         size = len(bellman.source.data) * len(bellman.target.data)
         memory.require(
-            BYTES_PER_CELL * size,
+            BYTES_PER_AVERAGED_CELL * size,
             f"the averaged coupling of {n} x {m} state pairs",
             'output="last" needs far less',
         )

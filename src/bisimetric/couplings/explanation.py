@@ -25,7 +25,7 @@ from bisimetric.errors import SolverFailed
 from bisimetric.models.mdp import MDP, Model
 from bisimetric.models.rows import Floats
 
-SMALLEST = 5e-324  # the smallest positive float: amounts that underflow lose up to this much
+SMALLEST_FLOAT = 5e-324  # the smallest positive float: amounts that underflow lose up to this much
 HEAD = ("source", "target", "occupancy", "cost", "amount", "share")
 ACTION_HEAD = ("source action", "target action")
 
@@ -159,7 +159,7 @@ def checked_total(visits: Visits, interval: tuple[float, float]) -> float:
     total = float(visits.amounts.sum())
     longest = 1.0 / (1.0 - visits.discount)
     slack = occupancy_error(visits.discount) * float(visits.cost.max()) * longest
-    slack += SMALLEST * visits.cost.size * longest
+    slack += SMALLEST_FLOAT * visits.cost.size * longest
     low, high = interval
     if not low - slack <= total <= high + slack:
         raise SolverFailed(

@@ -26,7 +26,7 @@ from bisimetric.kernels.layout import Rows, Scalings, Shared, Weights
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import SERIAL_BELOW, Bellman
 
-ONE_CALL = 2**22  # cells of all pairs up to which a pass is one call; beyond, it goes in blocks on several threads
+ONE_PASS = 2**22  # cells of all pairs up to which a pass is one call; beyond, it goes in blocks on several threads
 FULL_PAIRS = 64  # pairs from which numpy's passes pay if all supports are full
 # A matrix product a source row, over all target states, pays from PRODUCT_PAIRS pairs and where the target's share of
 # nonzeros is at least PRODUCT_SHARE · (1 + PRODUCT_SETUP / mean S_x).
@@ -236,7 +236,7 @@ class Factored:
 
     def in_blocks(self, work: Callable[[int, int], object], size: int, *, unit: int = 1) -> None:
         """work(first, last) on 0..size: in one call if the problem is small, else in blocks on several threads."""
-        if self.n_cells <= ONE_CALL:
+        if self.n_cells <= ONE_PASS:
             work(0, size)
         else:
             for_each_block(work, size, unit=unit, serial_below=min(SERIAL_BELOW, size))

@@ -21,7 +21,7 @@ from bisimetric._support.options import shown
 from bisimetric.errors import InvalidOption
 
 WALL, FREE, DOOR, GOAL, START = "#.DGS"
-BYTES_PER_CELL = 400  # memory of a map and its chain together
+BYTES_PER_MAP_CELL = 400  # memory of a map and its chain together
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right
 
 Cell = tuple[int, int]
@@ -118,5 +118,7 @@ def _checked_lines(ascii_map: object) -> list[str]:
 def require_square(side: int) -> None:
     """Raise NotEnoughMemory if a square of this side does not fit."""
     memory.require_if_large(
-        BYTES_PER_CELL * side * side, f"a grid of side {shown(side)}", "take a smaller one, or a map with fewer cells"
+        BYTES_PER_MAP_CELL * side * side,
+        f"a grid of side {shown(side)}",
+        "take a smaller one, or a map with fewer cells",
     )

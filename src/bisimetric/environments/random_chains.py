@@ -24,9 +24,9 @@ from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats
 
 Kind = Literal["softmax", "uniform"]
-KINDS = ("softmax", "uniform")
+ROW_KINDS = ("softmax", "uniform")
 SOFTMAX_SCALE = 0.1  # standard deviation of the logits
-BYTES_PER_ENTRY = 40  # memory of a dense array and its chain together
+BYTES_PER_DENSE_ENTRY = 40  # memory of a dense array and its chain together
 BYTES_PER_TRANSITION = 48
 
 
@@ -64,7 +64,7 @@ def random_chain(n: int, *, kind: Kind = "softmax", seed: int) -> MarkovChain:
     n_states = whole(n, "n", at_least=1)
     _require_dense(n_states, n_states)
     rng = _generator(seed)
-    if one_of(kind, "kind", KINDS) == "softmax":
+    if one_of(kind, "kind", ROW_KINDS) == "softmax":
         weights = np.exp(SOFTMAX_SCALE * rng.standard_normal((n_states, n_states)))
         reward = rng.standard_normal(n_states)
     else:
@@ -107,7 +107,7 @@ def random_cost(n: int, m: int, *, kind: Kind = "softmax", seed: int) -> Floats:
     shape = whole(n, "n", at_least=1), whole(m, "m", at_least=1)
     _require_dense(*shape)
     rng = _generator(seed)
-    if one_of(kind, "kind", KINDS) == "uniform":
+    if one_of(kind, "kind", ROW_KINDS) == "uniform":
         return rng.random(shape)
     cost: Floats = np.abs(rng.standard_normal(shape))
     cost /= cost.max()
@@ -164,7 +164,7 @@ def random_sparse_chain(n: int, successors: int, *, seed: int) -> MarkovChain:
 
 def _require_dense(n: int, m: int) -> None:
     memory.require_if_large(
-        BYTES_PER_ENTRY * n * m, f"a dense array of {shown(n)} x {shown(m)} numbers", "ask for fewer states"
+        BYTES_PER_DENSE_ENTRY * n * m, f"a dense array of {shown(n)} x {shown(m)} numbers", "ask for fewer states"
     )
 
 

@@ -20,7 +20,7 @@ from bisimetric.models.rows import Floats
 Document = dict[str, Any]  # leaves: JSON values, and Streams (to be written) or arrays (that were read)
 
 ENTRIES_AT_ONCE = 2**18  # entries of an array that are turned into text or compressed in one block
-KINDS = {
+KIND_NAMES = {
     dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a whole number",
     float: "a number", type(None): "null", np.ndarray: "an array",
 }  # fmt: skip
@@ -104,7 +104,7 @@ class Fields:
         """The field if its type is one of these (a bool is not an int)."""
         node = self.get(key)
         if type(node) not in kinds:
-            wanted = " or ".join(KINDS[kind] for kind in kinds)
+            wanted = " or ".join(KIND_NAMES[kind] for kind in kinds)
             raise FileFormatError(f"{self.name(key)} is {kind_of(node)}, expected {wanted}")
         return node
 
@@ -185,7 +185,7 @@ class Fields:
 
 def kind_of(node: object) -> str:
     """The kind of a JSON value in words."""
-    return KINDS.get(type(node), type(node).__name__)
+    return KIND_NAMES.get(type(node), type(node).__name__)
 
 
 def _shape_text(shape: Shape) -> str:

@@ -15,7 +15,7 @@ from bisimetric.errors import FileFormatError, InvalidOption
 
 SIZE_LIMIT = 4 * 2**30  # bytes of a file, and of everything in it when unpacked
 SUFFIXES = (".npz", ".json")
-LONGEST_MESSAGE = 600  # characters of an error's text
+LONGEST_ERROR = 600  # characters of an error's text
 
 
 def checked_path(path: object, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
@@ -43,8 +43,8 @@ def usable_path(path: object, what: str) -> Path:
 def described(path: Path, problem: object) -> str:
     """`path: problem` as one line, with special characters escaped."""
     text = str(problem)
-    if len(text) > LONGEST_MESSAGE:
-        text = f"{text[: LONGEST_MESSAGE // 2]} … {text[-LONGEST_MESSAGE // 2 :]}"
+    if len(text) > LONGEST_ERROR:
+        text = f"{text[: LONGEST_ERROR // 2]} … {text[-LONGEST_ERROR // 2 :]}"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in f"{path}: {text}")
 
 

@@ -157,7 +157,7 @@ class _Announcement(event.Listener if event else object):  # type: ignore[misc]
         module = event.data["dispatcher"].py_func.__module__
         if not self.said and module.startswith("bisimetric."):
             self.said = True
-            kept = _FOLDER is not None and os.access(_FOLDER, os.W_OK)
+            kept = _CACHE_FOLDER is not None and os.access(_CACHE_FOLDER, os.W_OK)
             again = "once for each kind of solve" if kept else "no cache folder is writable, so in every process"
             with suppress(OSError, ValueError):  # stderr is closed
                 print(f"bisimetric: compiling kernels, 10 to 25 seconds ({again})", file=sys.stderr, flush=True)
@@ -166,7 +166,7 @@ class _Announcement(event.Listener if event else object):  # type: ignore[misc]
         """Nothing to say."""
 
 
-_FOLDER = _cache_folder() if event else None
+_CACHE_FOLDER = _cache_folder() if event else None
 if event:
     event.register("numba:compile", _Announcement())
 
@@ -180,8 +180,8 @@ def kernel(function: Function, *, fastmath: bool | set[str] = False) -> Function
     compiled: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
     if not numba.config.DISABLE_JIT:
         compiled.compile = _protected(compiled.compile)
-        if _FOLDER is not None:
-            compiled._cache = _Cache(function, _FOLDER)
+        if _CACHE_FOLDER is not None:
+            compiled._cache = _Cache(function, _CACHE_FOLDER)
     return compiled  # type: ignore[no-any-return]
 
 

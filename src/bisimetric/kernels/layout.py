@@ -20,7 +20,7 @@ import numpy.typing as npt
 # since a sum of signed and unsigned is a float. Convert only numbers that are never negative.
 Index: Any = np.uint64
 
-SMALL = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tree of the pair before
+FEW_CELLS = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tree of the pair before
 
 HINT_RUN = 32  # pairs after which a cold sweep over large supports forgets the potentials of the pair before
 

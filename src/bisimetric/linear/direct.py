@@ -25,7 +25,7 @@ from bisimetric.linear import krylov
 from bisimetric.models.rows import Floats
 
 FITS_ALWAYS = 2_500  # up to this many states the factors of a component fit even if they are dense
-SMALL = 16  # up to this many states a component is eliminated for every right-hand side, without stored factors
+SMALL_COMPONENT = 16  # states of a component that is eliminated for every right-hand side, without stored factors
 HUB = 50  # a state with more neighbours than this is left out when bandwidths are measured
 WIDEST = 1_000  # factorise a larger component up to this mean bandwidth: the size of dense parts in its factors
 FILL_PER_STATE = 300  # factors of such a component have at most this many entries per state
@@ -57,9 +57,9 @@ class Factors:
         count = kernels.components.components(matrix.indptr, matrix.indices, component, level)
         members = np.bincount(component, minlength=count)[component]  # of the component of every state
         levels = level[component]
-        several = np.unique(levels[members > SMALL])  # levels with components to factorise
+        several = np.unique(levels[members > SMALL_COMPONENT])  # levels with components to factorise
         order = np.argsort(component, kind="stable")
-        is_small = members[order] <= SMALL
+        is_small = members[order] <= SMALL_COMPONENT
         small, large = order[is_small], order[~is_small]
         runs = _group(small, np.searchsorted(several, levels[small], "left"), len(several) + 1)
         groups = _group(large, np.searchsorted(several, levels[large], "left"), len(several))

@@ -33,8 +33,8 @@ from bisimetric.solvers import by_name
 from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.solve import checked_tol
 
-BYTES_PER_ENTRY = 32  # an entry of a table: three doubles and a status
-BYTES_PER_PAIR = 1000  # a pair to solve: its places, its key, its record, and its numbers
+BYTES_PER_TABLE_ENTRY = 32  # an entry of a table: three doubles and a status
+BYTES_PER_CHAIN_PAIR = 1000  # a pair to solve: its places, its key, its record, and its numbers
 BYTES_PER_WORKER = 150 * 2**20  # a process with the kernels loaded
 
 
@@ -143,7 +143,7 @@ def pairwise(
             _check_sizes(question, sources, targets, symmetric=others is None)
         count = len(sources) * len(targets)
         memory.require(
-            BYTES_PER_ENTRY * count + BYTES_PER_PAIR * (count if others is not None else count // 2),
+            BYTES_PER_TABLE_ENTRY * count + BYTES_PER_CHAIN_PAIR * (count if others is not None else count // 2),
             f"a table of {len(sources)} x {len(targets)} chains",
             "compare fewer at a time; a store shares what they have in common",
         )

@@ -27,7 +27,9 @@ from bisimetric.many.question import Outcome, Pair, PairQuestion, name_pair_in_e
 from bisimetric.models.chain import MarkovChain
 
 WATCH_SECONDS = 0.5  # between two checks that the parent is there
-START = "import sys; sys.path[:] = sys.argv[2:]; from bisimetric.many.worker import serve; serve(int(sys.argv[1]))"
+START_WORKER = (
+    "import sys; sys.path[:] = sys.argv[2:]; from bisimetric.many.worker import serve; serve(int(sys.argv[1]))"
+)
 THREADS_BELOW = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -60,7 +62,7 @@ class Worker:
         self.sent: list[Pair] = []  # pairs without an outcome yet, in the order in which it solves them
         places = [place for place in sys.path if isinstance(place, str)]
         self._process = subprocess.Popen(
-            [get_executable() or "", "-c", START, str(os.getpid()), *places],
+            [get_executable() or "", "-c", START_WORKER, str(os.getpid()), *places],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None if _is_open(2) else subprocess.DEVNULL,

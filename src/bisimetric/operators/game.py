@@ -26,7 +26,7 @@ from bisimetric.operators.bellman import Bellman, as_rows, largest_forever, powe
 from bisimetric.operators.trees import new_trees, tree_bytes, tree_cells
 from bisimetric.problems.game import Game
 
-BYTES_PER_CELL = 40  # costs, residuals and bounds at a pair of moves
+BYTES_PER_MOVE_PAIR = 40  # costs, residuals and bounds at a pair of moves
 BYTES_PER_FLOW = 36  # of one cell of a transport, gathered for an evaluation
 ABOVE = 1.0 + 1e-9  # factor that puts a bound safely above its rounding
 
@@ -119,7 +119,7 @@ class GameBellman:
         cells = sum(block.cost.size for block in self.blocks)
         flows = sum(tree_cells(block) for block in self.blocks)
         memory.require(
-            sum(tree_bytes(block) for block in self.blocks) + BYTES_PER_CELL * cells + BYTES_PER_FLOW * flows,
+            sum(tree_bytes(block) for block in self.blocks) + BYTES_PER_MOVE_PAIR * cells + BYTES_PER_FLOW * flows,
             f"solving a game with {cells} pairs of moves",
             "merge bisimilar states, or compare the processes under a policy",
         )
@@ -181,7 +181,7 @@ def _require_memory(game: Game) -> None:
     else:
         cells = int(game.source.available.sum()) * int(game.target.available.sum())
     memory.require(
-        BYTES_PER_CELL * cells,
+        BYTES_PER_MOVE_PAIR * cells,
         f"a game with {cells} pairs of moves",
         "merge bisimilar states, or compare under a policy",
     )

@@ -16,7 +16,7 @@ from bisimetric.errors import InvalidProblem
 from bisimetric.operators.bellman import as_rows
 from bisimetric.problems.discounted import Problem
 
-BYTES_PER_PAIR = 20  # the queue, the mask of seen pairs, and the problem's new cost and stops
+BYTES_PER_QUEUED_PAIR = 20  # the queue, the mask of seen pairs, and the problem's new cost and stops
 
 
 def reachable_part(problem: Problem) -> Problem:
@@ -29,7 +29,9 @@ def reachable_part(problem: Problem) -> Problem:
                 f"the {role} chain has no start, so no pair is reachable from it; "
                 "chain.with_start(...) sets one, pairs='all' solves every pair"
             )
-    memory.require(BYTES_PER_PAIR * n * m, f"finding the reachable of {n} x {m} pairs", "compare parts of the chains")
+    memory.require(
+        BYTES_PER_QUEUED_PAIR * n * m, f"finding the reachable of {n} x {m} pairs", "compare parts of the chains"
+    )
     stop = np.zeros((0, 0), np.bool_) if problem.stop is None else problem.stop.copy()
     seen = reached(problem, stop)
     ended = ~seen if problem.stop is None else ~seen | problem.stop

@@ -23,7 +23,7 @@ from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats, as_array, is_scalar, real_array
 
-BYTES_PER_PAIR = 18  # the given cost, its checked copy, and masks during the checks
+BYTES_PER_CHECKED_PAIR = 18  # the given cost, its checked copy, and masks during the checks
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -100,7 +100,7 @@ class Problem(EqualByContent, Immutable):
                 )
         gamma = checked_discount(discount)
         shape = (source.n_states, target.n_states)
-        needed = BYTES_PER_PAIR * shape[0] * shape[1]
+        needed = BYTES_PER_CHECKED_PAIR * shape[0] * shape[1]
         if needed > memory.NEGLIGIBLE:
             what = f"the cost between {shape[0]} x {shape[1]} states"
             memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")

@@ -32,10 +32,10 @@ SOLVERS = {  # name: (class, module)
     "entropic-policy-iteration": ("EntropicPolicyIteration", "sinkhorn.entropic_policy_iteration"),
     "sinkhorn-bellman": ("SinkhornBellman", "sinkhorn.bellman"),
 }
-HOMES = dict(SOLVERS.values()) | {"GameIteration": "game_iteration"}
+SOLVER_HOMES = dict(SOLVERS.values()) | {"GameIteration": "game_iteration"}
 
-__all__ = ["Iterate", "Solver", "TreeIterate", "all_solvers", "by_name", "sweep", *HOMES]
-__getattr__, __dir__ = lazy_names(__name__, HOMES)
+__all__ = ["Iterate", "Solver", "TreeIterate", "all_solvers", "by_name", "sweep", *SOLVER_HOMES]
+__getattr__, __dir__ = lazy_names(__name__, SOLVER_HOMES)
 
 
 def all_solvers() -> dict[str, type[AnySolver]]:

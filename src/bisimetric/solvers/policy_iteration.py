@@ -38,7 +38,7 @@ from bisimetric.solvers.base import FAILURES, FINEST_ACCURACY, PROGRESS, Solver,
 START_ACCURACY = 0.01  # of the independent coupling's value, relative to the largest cost
 IGNORED = 2e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
 FINAL_SPAN = 0.3  # target residual of a possibly final evaluation, as a share of the span that the tolerance allows
-FREE = 0.1  # of that span: reduced costs this small cause no pivots
+FREE_PIVOT = 0.1  # of that span: reduced costs this small cause no pivots
 IN_REACH = 200.0  # times the final target: an evaluation that would leave less than this goes on to it
 LOOSER, IN_REACH_LOOSER = 3.0, 3.0  # factor on the accuracy, and IN_REACH, where evaluations are preconditioned
 LEAST_CUT = 0.5  # of the residual's span, whatever the accuracy
@@ -102,7 +102,7 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
 
     def step(self, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
         value = _evaluate(iterate, _target(iterate))
-        ignore = max(IGNORED * (iterate.sweep.highest - iterate.sweep.lowest), FREE * _allowed_span(iterate))
+        ignore = max(IGNORED * (iterate.sweep.highest - iterate.sweep.lowest), FREE_PIVOT * _allowed_span(iterate))
         swept = sweep(bellman, value, iterate, ignore=ignore)
         after = replace(iterate, value=value, witness=swept.witness, gap=swept.gap, sweep=swept.sweep, failures=0)
         if after.gap < PROGRESS * iterate.gap:

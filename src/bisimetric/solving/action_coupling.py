@@ -25,7 +25,7 @@ from bisimetric.problems.game import Game
 if TYPE_CHECKING:
     from bisimetric.solving.game_solution import MDPSolution
 
-BYTES_PER_CELL = 24  # row, column and weight of a cell while a coupling is turned into a matrix
+BYTES_PER_COUPLING_CELL = 24  # row, column and weight of a cell while a coupling is turned into a matrix
 
 
 class _Transport(NamedTuple):
@@ -58,7 +58,7 @@ class ActionCoupling:
         n, m = solution.problem.shape
         witnesses, rule = solution._blocks(), solution._bellman.rule
         memory.require(
-            BYTES_PER_CELL * n * m * max(witness.cells_per_pair for witness in witnesses),
+            BYTES_PER_COUPLING_CELL * n * m * max(witness.cells_per_pair for witness in witnesses),
             f"the coupling of {n} x {m} state pairs as a matrix",
             "look at single pairs with coupling[s, t]",
         )

@@ -31,10 +31,10 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.problems.discounted import checked_discount
 from bisimetric.solvers.base import PROGRESS
 
-TOL = 1e-12  # target of the gap, relative to the largest value: close to the limit of rounding
+OPTIMAL_TOL = 1e-12  # target of the gap, relative to the largest value: close to the limit of rounding
 EVALUATION = 1e-9  # target residual of an evaluation, relative to the residual it starts from
-SOLVED = 16 * UNIT_ROUNDOFF  # target residual of an evaluation, relative to the solution, if that is smaller
-MOST_ROUNDS = 10_000  # each round finds a better policy; rarely are more needed than there are states
+EVALUATED = 16 * UNIT_ROUNDOFF  # target residual of an evaluation, relative to the solution, if that is smaller
+MOST_POLICIES = 10_000  # each round finds a better policy; rarely are more needed than there are states
 
 
 def optimal_policy(mdp: MDP, discount: float) -> OptimalPolicy:
@@ -70,7 +70,7 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
     value = np.zeros(len(states))
     best, idle = math.inf, 0
     kept = None  # the policy that is evaluated; it changes an action only if another is better by more than rounding
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_POLICIES):
         earned = rewards + gamma * (stacked @ value).reshape(rewards.shape)
         policy = earned.argmax(axis=0)
         swept = earned[policy, states]
@@ -78,14 +78,14 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
         gap = onward * float(np.ptp(residual))
         best, idle = (gap, 0) if gap < PROGRESS * best else (best, idle + 1)
         largest = float(np.abs(swept).max())
-        if gap <= TOL * largest or (idle and np.ptp(residual) <= SPAN_ROUNDING * largest):
+        if gap <= OPTIMAL_TOL * largest or (idle and np.ptp(residual) <= SPAN_ROUNDING * largest):
             return value, policy, swept
-        kept = policy if kept is None else np.where(swept - earned[kept, states] > SOLVED * largest, policy, kept)
+        kept = policy if kept is None else np.where(swept - earned[kept, states] > EVALUATED * largest, policy, kept)
         moves, gain = stacked[kept * len(states) + states], earned[kept, states] - value
         shift = 0.5 * onward * float(gain.min() + gain.max())
         value = value + _evaluate(moves, gain, gain + shift, gamma)
     raise SolverFailed(
-        f"{MOST_ROUNDS} policies were not enough: the optimal values are known to {gap / largest:.1g} of the largest; "
+        f"{MOST_POLICIES} policies were not enough: the optimal values are known to {gap / largest:.1g} of the largest; "
         "choose a smaller discount"
     )
 
@@ -93,6 +93,6 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
 def _evaluate(moves: sparse.csr_array, residual: Floats, start: Floats, gamma: float) -> Floats:
     """Solve (I - γP) d = residual; returns `start`, a step of value iteration, if the linear solver fails."""
     largest = float(np.abs(residual).max())
-    target = min(EVALUATION * largest, SOLVED * float(np.abs(start).max()))
+    target = min(EVALUATION * largest, EVALUATED * float(np.abs(start).max()))
     solved = Ladder().solve_stored(moves, residual, start, gamma, target)
     return solved.x if solved.residual <= largest else start

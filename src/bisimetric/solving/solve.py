@@ -26,7 +26,7 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
 from bisimetric.solvers import by_name
-from bisimetric.solvers.base import NOISE, NOTHING, PROGRESS, AnySolver, Iterate, IterateT, OperatorT
+from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Iterate, IterateT, OperatorT
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.kinds import KINDS
 from bisimetric.solving.question import AnswerT, ProblemT, Question, SolveRecord
@@ -34,7 +34,7 @@ from bisimetric.solving.solution import Answer, Solution, Status, Step
 
 SOLVERS_NOISE = 128 * UNIT_ROUNDOFF  # as NOISE: what a solver's own tolerances leave, and the checker does not have
 CHECKERS_NOISE = 2**20 * UNIT_ROUNDOFF  # as NOISE, of the checker: its interval is wider, more so for large supports
-REMEDIES = {  # for a missed tolerance
+REMEDIES_OF_STATUS = {  # for a missed tolerance
     Status.STEP_LIMIT: "raise max_steps",
     Status.TIME_LIMIT: "raise time_limit",
     Status.STALLED: "raise tol",
@@ -218,10 +218,10 @@ def _run(
             ) from None
         status = Status.INTERRUPTED
         solution = under_way.solution(status)
-    if options.throw and options.is_promised and status in REMEDIES:
+    if options.throw and options.is_promised and status in REMEDIES_OF_STATUS:
         raise ToleranceNotReached(
             f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps, asked for {options.tol:g}: "
-            f"{status.value}; {REMEDIES[status]}, or take error.solution",
+            f"{status.value}; {REMEDIES_OF_STATUS[status]}, or take error.solution",
             solution,
         )
     return solution
@@ -250,7 +250,7 @@ class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
                 return Status.SOLVED
             if iterate.finished:
                 return Status.COMPLETED
-            progress = iterate.gap < PROGRESS * best and not self._is_rounding(iterate, NOTHING)
+            progress = iterate.gap < PROGRESS * best and not self._is_rounding(iterate, NO_PROGRESS)
             best, idle = (iterate.gap, 0) if progress else (best, idle + 1)
             if idle >= patience and patience and self._is_rounding(iterate, NOISE) and not self._is_refuted(iterate):
                 return Status.STALLED

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CONVERGENCE_SIZE, TIMES_SIZE = (6.8, 4.0), (6.8, 4.4)  # inches
 MARKER_SPACING = 0.12  # distance between markers on a curve, as a share of the diagonal of the axes
 LARGEST = 1e100  # largest number that is drawn; beyond it the limits of logarithmic axes could overflow
-SMALLEST = 1 / LARGEST  # smallest size or time that is drawn
+SMALLEST_DRAWN = 1 / LARGEST  # smallest size or time that is drawn
 STRIP = 0.045  # height of a series in the strip of unreached times, as a share of the axes
 HIGHEST_STRIP = 0.4  # height of the whole strip at most
 FEW_SIZES = 12  # up to this many sizes each gets a tick
@@ -247,9 +247,13 @@ class Spread(NamedTuple):
 
 
 def _spread(sizes: Floats, seconds: Floats, name: str) -> Spread:
-    if not (np.isfinite(sizes) & (sizes >= SMALLEST)).all() or (seconds < SMALLEST).any() or seconds.size == 0:
+    if (
+        not (np.isfinite(sizes) & (sizes >= SMALLEST_DRAWN)).all()
+        or (seconds < SMALLEST_DRAWN).any()
+        or seconds.size == 0
+    ):
         raise InvalidOption(
-            f"series[{name!r}] has a size or time below {SMALLEST:g}, expected positive ones, NaN for not reached"
+            f"series[{name!r}] has a size or time below {SMALLEST_DRAWN:g}, expected positive ones, NaN for not reached"
         )
     order = np.argsort(sizes, kind="stable")
     by_seed = np.where(np.isnan(seconds), np.inf, seconds).reshape(len(sizes), -1)[order]  # [k, seeds]

@@ -18,7 +18,7 @@ from bisimetric.solving.solution import Answer
 from bisimetric.views.figures import (
     GRID,
     LITERAL,
-    WALL,
+    WALL_GREY,
     add_colour_bar,
     axes_or_new,
     colour_image,
@@ -39,7 +39,7 @@ MAPS_SIZE, MATRIX_WIDTH = (9.6, 3.7), 7.2  # inches
 NAMED = 40  # an axis shows names up to this many states, numbers beyond
 LONGEST_TICK = 18  # characters
 RESOLUTION = 1000  # rows or columns of a matrix that are drawn; a larger matrix is averaged over blocks
-FREE, GAIN, LOSS = "white", "#FFDFA3", "#BFE1F6"  # cells by the sign of their reward: tints of orange and blue
+FREE_COLOUR, GAIN, LOSS = "white", "#FFDFA3", "#BFE1F6"  # cells by the sign of their reward: tints of orange and blue
 LINED = 30  # maps of at most this many rows and columns have lines between cells
 MARKED = 60  # at most this many rewards or starts are written into a map
 
@@ -123,7 +123,7 @@ def _draw_map(axes: Axes, model: Model, cells: GridCells, title: str) -> None:
 
     reward = model.reward if isinstance(model, MarkovChain) and model.reward is not None else np.zeros(len(cells.row))
     picture = cells.picture(np.where(reward > 0, 1, np.where(reward < 0, 2, 0)))
-    colours = ListedColormap([FREE, GAIN, LOSS]).with_extremes(bad=WALL)
+    colours = ListedColormap([FREE_COLOUR, GAIN, LOSS]).with_extremes(bad=WALL_GREY)
     axes.imshow(picture, cmap=colours, vmin=0, vmax=2, extent=cells.extent, interpolation="nearest")
     if max(cells.shape) <= LINED:
         left, right, bottom, top = cells.extent

@@ -25,7 +25,7 @@ RANDOM_STARTS = 4
 ROUNDS = 500  # most rounds of one descent
 MOST_DIMENSIONS = 10_000
 SMALLEST_GAIN = 1e-8  # a descent ends when a round gains less, relative to the distances squared
-SYMMETRIC = 1e-6  # largest difference between d and its transpose, relative to the largest distance
+ASYMMETRY = 1e-6  # largest difference between d and its transpose, relative to the largest distance
 
 
 class HasValue(Protocol):
@@ -108,7 +108,7 @@ def _checked_distances(distances: npt.ArrayLike | HasValue) -> Floats:
     if matrix.min() < 0:
         raise InvalidOption(f"distances has a negative entry, {matrix.min():g}, expected distances ≥ 0")
     off = np.abs(matrix - matrix.T).max()
-    if off > SYMMETRIC * matrix.max():
+    if off > ASYMMETRY * matrix.max():
         raise InvalidOption(
             f"distances is not symmetric, the largest difference is {off:g}; give (d + d.T)/2 to take the mean"
         )

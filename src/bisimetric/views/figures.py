@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 # Okabe & Ito 2008: colour-blind readers tell them apart too. Without black, which is for references, and yellow, which
 # is too faint for lines.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7")
+LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 DASHES = ("-", "--", "-.", ":")
 REFERENCE = "black"
-WALL, GRID = "0.72", "0.88"  # greys
+WALL_GREY, GRID = "0.72", "0.88"  # greys
 BLANK = "white"  # cells without a number
 DPI = 150
 MARGIN = 0.12  # inches around axes; matplotlib's 0.04 is too little where both axes have the same scale
@@ -63,7 +63,9 @@ class Look(NamedTuple):
 
 def look(k: int) -> Look:
     """The look of the k-th curve; the first 120 differ."""
-    return Look(COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], DASHES[k // len(COLOURS) % len(DASHES)])
+    return Look(
+        LINE_COLOURS[k % len(LINE_COLOURS)], MARKERS[k % len(MARKERS)], DASHES[k // len(LINE_COLOURS) % len(DASHES)]
+    )
 
 
 def require_matplotlib() -> None:
@@ -215,7 +217,7 @@ def colour_image(axes: Axes, picture: np.ndarray[Any, Any], extent: tuple[float,
     from matplotlib.colors import ListedColormap
 
     style: dict[str, Any] = {"extent": extent, "interpolation": "nearest", "aspect": "equal"}
-    cmap = matplotlib.colormaps["viridis"].with_extremes(bad=WALL)
+    cmap = matplotlib.colormaps["viridis"].with_extremes(bad=WALL_GREY)
     image = axes.imshow(picture, cmap=cmap, **style)
     known = ~np.isnan(np.ma.getdata(picture))
     if not known.all():

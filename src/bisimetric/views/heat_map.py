@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIZE = (5.0, 4.2)  # inches
+HEAT_MAP_SIZE = (5.0, 4.2)  # inches
 LARGEST_TEXT, SMALLEST_TEXT = 11.0, 4.5  # points; a mark that would be smaller becomes a dot
 FEW, READABLE = 12, 7.0  # up to FEW marks are at least READABLE points high, even if they are larger than their cells
 POINTS = 72.0  # per inch
@@ -150,7 +150,7 @@ def heat_map(
     cells = checked_cells(chain.names)
     array = _checked_values(values, chain.n_states)
     texts = {state_index(state, chain.n_states, chain.names): text for state, text in marked.items()}
-    drawn = axes_or_new(axes, SIZE)
+    drawn = axes_or_new(axes, HEAT_MAP_SIZE)
     shown, unit = in_range(array, label)
     image = colour_image(drawn, cells.picture(shown), cells.extent)
     add_colour_bar(drawn, image, unit)

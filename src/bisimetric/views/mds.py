@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIZE = (6.4, 4.6)  # inches
+MDS_SIZE = (6.4, 4.6)  # inches
 LEAST_DEPTH = 0.25  # smallest range of the colours, relative to that of the positions
-NAME_SIZE, LONGEST_NAME = 8.0, 24  # points, characters
-MARGIN = 0.08  # around the points, as a share of their width
+NAME_SIZE, LONGEST_POINT_NAME = 8.0, 24  # points, characters
+POINTS_MARGIN = 0.08  # around the points, as a share of their width
 
 Entry = TypeVar("Entry")
 
@@ -87,12 +87,12 @@ def mds(
     if points.shape[1] != 3:
         raise InvalidOption(f"the embedding has {points.shape[1]} dimensions, expected 3")
     labels = _checked_groups(groups, len(points))
-    drawn = axes_or_new(axes, SIZE)
+    drawn = axes_or_new(axes, MDS_SIZE)
     colours = _draw_points(drawn, points, labels)
     drawn.set(**_limits(points), aspect="equal")
     if names is not None:
         written = _one_per_point(names, "names", "a name", len(points))
-        _write_names(drawn, points, ["" if name is None else inert(name, LONGEST_NAME) for name in written])
+        _write_names(drawn, points, ["" if name is None else inert(name, LONGEST_POINT_NAME) for name in written])
     drawn.grid(color=GRID, linewidth=0.6)
     drawn.set_axisbelow(True)
     add_colour_bar(drawn, colours, "third coordinate")
@@ -156,7 +156,7 @@ def _limits(points: Floats) -> dict[str, tuple[float, float]]:
     width = max(right - left, top - bottom) or 1.0
     height = max(top - bottom, width * 2 / 3)
     width = max(right - left, width * 2 / 3)
-    across, up = width * (0.5 + MARGIN), height / 2 + width * MARGIN
+    across, up = width * (0.5 + POINTS_MARGIN), height / 2 + width * POINTS_MARGIN
     x, y = (left + right) / 2, (bottom + top) / 2
     return {"xlim": (x - across, x + across), "ylim": (y - up, y + up)}
 

@@ -7,7 +7,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric import kernels
-from bisimetric.kernels.layout import SMALL
+from bisimetric.kernels.layout import FEW_CELLS
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.trees import TreeWitness, new_trees
 from tests import reference
@@ -267,5 +267,5 @@ def test_more_nodes_than_a_byte_holds():
 def test_both_ways_of_pricing_are_covered():
     """The cases lie on both sides of the size at which pricing changes."""
     sizes = [np.count_nonzero(P[0]) * np.count_nonzero(Q[0]) for P, Q in CASES.values()]
-    assert min(sizes) < SMALL < max(sizes)
-    assert all(np.count_nonzero(P[0]) * np.count_nonzero(Q[0]) > SMALL for P, Q in LARGE_CASES.values())
+    assert min(sizes) < FEW_CELLS < max(sizes)
+    assert all(np.count_nonzero(P[0]) * np.count_nonzero(Q[0]) > FEW_CELLS for P, Q in LARGE_CASES.values())

@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 
 from bisimetric.kernels._compile import finite_part, part
-from bisimetric.kernels.layout import SMALL, Index
+from bisimetric.kernels.layout import FEW_CELLS, Index
 
 PIVOTS_PER_NODE = 1000  # limit of the primal simplex; only rounding causes more pivots
 REPAIRS_PER_NODE = 4  # limit of the dual simplex, in pivots; beyond it a new start is cheaper
-HUGE = 1e300  # above every reduced cost
+HUGE_COST = 1e300  # above every reduced cost
 Node: Any = np.uint32  # unsigned because nodes are indices
 ROOT: Any = Node(0)  # typed: for a plain Python number numba compiles a second version of a function
 NOBODY: Any = Node(2**32 - 1)  # stands for "no node"
@@ -56,7 +56,7 @@ def new_tree(nodes):
 @finite_part
 def lowest_difference(cost, i, real, field, first, size):
     """min over j of cost[i, j] - real[field, first + j]."""
-    best = HUGE
+    best = HUGE_COST
     for j in range(size):
         reduced = cost[i, j] - real[field, Index(first + j)]
         if reduced < best:
@@ -108,7 +108,7 @@ def greedy(sx, sy, cost, tree, real, links):
         left_a = real[MASS, i]
         extra_a = 1.0 if i > 0 else 1.0 - nodes
         while True:
-            best = HUGE
+            best = HUGE_COST
             at = -1
             for j in range(sy):
                 if real[FLOW, j] != CLOSED and cost[i, j] - real[ROOM, j] < best:
@@ -189,7 +189,7 @@ def primal(sx, sy, cost, tree, real, tol):
         top = _common_ancestor(p, q, tree)
         # Leaving arc: smallest flow among those that shrink; '<' on p's side, '<=' on q's keeps the tree
         # strongly feasible.
-        delta = HUGE
+        delta = HUGE_COST
         out = NOBODY
         out_on_p_side = True
         u = p
@@ -254,21 +254,21 @@ def dual(sx, sy, cost, tree, real):
                 tree[n_targets, PARENT] = u - sx
                 n_targets += 1
             u = _next_below(u, out, tree)
-        best = HUGE
+        best = HUGE_COST
         p = NOBODY
         q = NOBODY
         if surplus:  # from a source inside to a target outside
             for j in range(sy):
                 real[ROOM, j] = real[POT, sx + j]
             for k in range(n_targets):
-                real[ROOM, tree[k, PARENT]] = -HUGE
+                real[ROOM, tree[k, PARENT]] = -HUGE_COST
             for k in range(n_sources):
                 i = tree[k, CHILD]
                 reduced = lowest_difference(cost, i, real, ROOM, 0, sy) - real[POT, i]
                 if reduced < best:
                     best = reduced
                     p = i
-            best = HUGE
+            best = HUGE_COST
             for j in range(sy):
                 reduced = cost[p, j] - real[ROOM, j]
                 if reduced < best:
@@ -278,7 +278,7 @@ def dual(sx, sy, cost, tree, real):
             for i in range(sx):
                 real[ROOM, i] = real[POT, i]
             for k in range(n_sources):
-                real[ROOM, tree[k, CHILD]] = -HUGE
+                real[ROOM, tree[k, CHILD]] = -HUGE_COST
             for i in range(sx):
                 for k in range(n_targets):
                     j = tree[k, PARENT]
@@ -333,7 +333,7 @@ def _entering(sx, sy, cost, real, next_row, tol):
     best = -tol
     enter_i = NOBODY
     enter_j = NOBODY
-    if sx * sy <= SMALL:
+    if sx * sy <= FEW_CELLS:
         for i in range(sx):
             for j in range(sy):
                 reduced = cost[i, j] - real[POT, i] - real[POT, Index(sx + j)]
@@ -349,7 +349,7 @@ def _entering(sx, sy, cost, real, next_row, tol):
             enter_i = Node(i)
             break
     if enter_i != NOBODY:
-        lowest = HUGE
+        lowest = HUGE_COST
         for j in range(sy):
             reduced = cost[enter_i, j] - real[POT, Index(sx + j)]
             if reduced < lowest:

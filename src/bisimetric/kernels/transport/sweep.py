@@ -19,12 +19,12 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import finite_part, inlined_part, kernel, part
-from bisimetric.kernels.layout import HINT_RUN, SMALL, Index
+from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, Index
 from bisimetric.kernels.listing import folded_number
 from bisimetric.kernels.transport.simplex import (
     CHILD,
     FLOW,
-    HUGE,
+    HUGE_COST,
     MASS,
     PARENT,
     POT,
@@ -63,9 +63,9 @@ def _duals(codes, shift, at, sx, sy, cost, real, tol):
         w = code & mask
         real[POT, u] = cost[min(u, w), max(u, w) - first] - real[POT, w]
     slack = 0.0
-    if sx * sy <= SMALL:
+    if sx * sy <= FEW_CELLS:
         for i in range(sx):
-            lowest = HUGE
+            lowest = HUGE_COST
             for j in range(sy):
                 lowest = min(lowest, cost[i, j] - real[POT, Index(sx + j)])
             slack = min(slack, lowest - real[POT, i])
@@ -182,11 +182,11 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
     local = np.empty((largest_x, largest_y))
     tree, real = new_tree(largest_x + largest_y)
     links = np.empty((2, 2 * (largest_x + largest_y)), Node)
-    hinting = cold and largest_x * largest_y > SMALL
+    hinting = cold and largest_x * largest_y > FEW_CELLS
     hint = np.zeros(width)  # [m], target potentials of the last pair, by state
     last_x = last_y = -1  # the last pair, whose tree is still in `tree`; -1 if it must not be used
-    lowest = HUGE
-    highest = -HUGE
+    lowest = HUGE_COST
+    highest = -HUGE_COST
     n_pivots = 0
     for x in range(x_first, x_last):
         x_at = p_at[x]
@@ -216,7 +216,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
                     _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
                     if not cold:
                         _load(codes, shift, at, sx + sy - 1, tree)
-                    elif sx * sy <= SMALL:
+                    elif sx * sy <= FEW_CELLS:
                         if last_x != x or not _same(q_at, q_mass, y, last_y):
                             staircase(sx, sy, tree, real)
                     else:
@@ -229,7 +229,7 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
                                 real[ROOM, j] = hint[q_to[y_at + j]]
                             greedy(sx, sy, local, tree, real, links)
                     pivots = primal(sx, sy, local, tree, real, ignored)
-                    slack = -ignored if pivots >= 0 else -HUGE
+                    slack = -ignored if pivots >= 0 else -HUGE_COST
                     n_pivots += abs(pivots)
                     used[pair] = _store(
                         x_at, y_at, at, sx, sy, p_to, q_to, listed, number, width, tree, real, codes, shift, target,
@@ -298,7 +298,7 @@ def read_trees(x_of, y_of, number, mirrored, value, P, Q, pairs, trees, cells):
                 out += 1
         if mirrored[pair]:
             for i in range(sx):  # f, which proves the same bound as g
-                least = HUGE
+                least = HUGE_COST
                 for j in range(sy):
                     least = min(least, value[p_to[x_at + i], q_to[y_at + j]] - real[POT, sx + j])
                 potential[g_at + i] = least
