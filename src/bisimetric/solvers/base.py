@@ -21,9 +21,7 @@ from bisimetric.operators.trees import TreeWitness, new_trees
 
 STALLED_AFTER = 12  # steps without progress before a solve has stalled, for solvers that converge fast
 NOISE = 1024 * UNIT_ROUNDOFF  # span of a residual, relative to the largest value, that may be rounding
-NO_PROGRESS = (
-    UNIT_ROUNDOFF  # span of a residual, relative to the largest value, below which a smaller gap is no progress
-)
+NO_PROGRESS = UNIT_ROUNDOFF  # span of a residual, relative to the largest value: a smaller gap is no progress
 PROGRESS = 0.9  # of the best gap: anything less is progress
 FAILURES = 3  # steps in a row that cut the gap by less than that, before evaluations become ten times more accurate
 FINEST_ACCURACY = 1e-6  # of an evaluation, after many failures

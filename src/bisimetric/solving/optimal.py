@@ -85,8 +85,8 @@ def _iterate(rewards: Floats, stacked: sparse.csr_array, gamma: float) -> tuple[
         shift = 0.5 * onward * float(gain.min() + gain.max())
         value = value + _evaluate(moves, gain, gain + shift, gamma)
     raise SolverFailed(
-        f"{MOST_POLICIES} policies were not enough: the optimal values are known to {gap / largest:.1g} of the largest; "
-        "choose a smaller discount"
+        f"{MOST_POLICIES} policies were not enough: the optimal values are known to {gap / largest:.1g} of the "
+        "largest; choose a smaller discount"
     )
 
 
