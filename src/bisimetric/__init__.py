@@ -128,10 +128,10 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
 }
 METHODS_ABOVE = {  # methods that work in a room above their class, and where; `_support.lazy.method_above` loads it
     "Answer.plot": "views.distances.distances",
-    "Answer.save": "io.save_load.save",
     "MDP.optimal_policy": "solving.optimal.optimal_policy",
-    "MDP.save": "io.save_load.save",
-    "MarkovChain.save": "io.save_load.save",
+    "Stored.from_dict": "io.dicts.from_dict",
+    "Stored.save": "io.save_load.save",
+    "Stored.to_dict": "io.dicts.to_dict",
 }
 HOMES = {name: module for module, names in NAMES.items() for name in names}
 

@@ -82,6 +82,6 @@ def test_a_method_finds_its_function_in_a_room_above():
     """By the table in the front of the package."""
     from bisimetric.io.save_load import save
 
-    assert method_above("MDP.save") is save
+    assert method_above("Stored.save") is save
     with pytest.raises(KeyError):
         method_above("MDP.nothing")

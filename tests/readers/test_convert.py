@@ -11,7 +11,7 @@ import bisimetric as bm
 from bisimetric.errors import FileFormatError, InvalidChain, InvalidOption
 
 
-@pytest.mark.parametrize("thing", [3, None, {"a": 1}, object()])
+@pytest.mark.parametrize("thing", [3, None, {1}, object()])
 def test_what_is_no_chain(thing):
     """Unknown things are named by their type."""
     with pytest.raises(InvalidChain, match=f"of a {type(thing).__name__}"):

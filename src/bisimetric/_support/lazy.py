@@ -44,8 +44,8 @@ def lazy_names(
 def method_above(name: str) -> Any:
     """The function behind a method that works in a room above its class, from the package's table `METHODS_ABOVE`.
 
-    A class does not know the rooms above it. It calls `method_above("MDP.save")(self, path)`, and the front of the
-    package, its `__init__`, which is the one module that knows every room, says where that is done.
+    A class does not know the rooms above it. It calls `method_above("MDP.optimal_policy")(self, discount)`, and the
+    front of the package, its `__init__`, which is the one module that knows every room, says where that is done.
     """
     package = __name__.partition(".")[0]
     module, _, function = sys.modules[package].METHODS_ABOVE[name].rpartition(".")

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from bisimetric.errors import FileFormatError, InvalidOption
 
@@ -40,7 +40,7 @@ def usable_path(path: object, what: str) -> Path:
     return Path(text)
 
 
-def described(path: Path, problem: object) -> str:
+def described(path: object, problem: object) -> str:
     """`path: problem` as one line, with special characters escaped."""
     text = str(problem)
     if len(text) > LONGEST_ERROR:
@@ -65,6 +65,44 @@ def open_regular(path: Path) -> tuple[IO[bytes], int]:
     if size == 0:
         raise FileFormatError("is empty, expected a file that bisimetric.save wrote")
     raise FileFormatError(f"has {size} bytes, expected at most {SIZE_LIMIT}")
+
+
+def is_open_file(path: object) -> bool:
+    """Whether this is an open file, or behaves like one, rather than a name."""
+    return not isinstance(path, (str, os.PathLike)) and (hasattr(path, "read") or hasattr(path, "write"))
+
+
+def takes_text(file: object) -> bool:
+    """Whether an open file is for text; temporary files are of no common type, but have its encoding."""
+    return hasattr(file, "encoding")
+
+
+def read_open(file: Any) -> bytes:
+    """Everything in an open file, text as UTF-8."""
+    try:
+        data = file.read(SIZE_LIMIT + 1)
+    except (ValueError, AttributeError) as error:  # closed, opened for writing, or not UTF-8
+        raise FileFormatError(f"cannot be read: {error}; open it for reading, best in binary mode") from None
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogatepass")
+    if not isinstance(data, bytes):
+        raise FileFormatError(f"its read() returned a {type(data).__name__}, expected bytes or text")
+    if not data:
+        raise FileFormatError("is empty, or was read to its end before; file.seek(0) goes back")
+    if len(data) > SIZE_LIMIT:
+        raise FileFormatError(f"has more than {SIZE_LIMIT} bytes, the most that is read")
+    return data
+
+
+def write_to_open(file: Any, data: bytes) -> None:
+    """Write everything to an open file, as text if it takes text."""
+    try:
+        file.write(data.decode("utf-8", "surrogatepass") if takes_text(file) else data)
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        name = getattr(file, "name", "the open file")
+        raise FileFormatError(
+            described(name, f"cannot be written: {error}; open it for writing, best in binary mode")
+        ) from None
 
 
 def write_file(path: Path, write: Callable[[IO[bytes]], None]) -> None:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
+from bisimetric._support.options import one_of
 from bisimetric.errors import BisimetricError, FileFormatError, InvalidOption, NotEnoughMemory
 from bisimetric.io import archive, json_text
 from bisimetric.io.document import Document, Fields, kind_of
-from bisimetric.io.files import checked_path, described, open_regular, write_file
+from bisimetric.io.files import (
+    checked_path,
+    described,
+    is_open_file,
+    open_regular,
+    read_open,
+    takes_text,
+    write_file,
+    write_to_open,
+)
 from bisimetric.io.game_solutions import (
     MDP_SOLUTION_ARRAYS,
     MDP_SOLUTION_KEYS,
@@ -47,6 +57,14 @@ class Format:
     read: Callable[[Fields], Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A kind of file."""
+
+    write: Callable[[IO[bytes], Document], None]
+    read: Callable[[IO[bytes], int], object]
+
+
 FORMATS = {
     "bisimetric chain": Format(MarkovChain, CHAIN_KEYS, CHAIN_ARRAYS, chain_document, chain_from),
     "bisimetric mdp": Format(MDP, MDP_KEYS, MDP_ARRAYS, mdp_document, mdp_from),
@@ -56,36 +74,64 @@ FORMATS = {
     ),
 }
 
+ARRAYS = {name for form in FORMATS.values() for name in form.arrays}
+CONTAINERS = {  # by ending
+    "npz": Container(archive.write, lambda file, size: archive.read(file, size, ARRAYS)),
+    "json": Container(json_text.write, json_text.read),
+}
+ZIP = b"PK"  # first bytes of an archive
 
-def save(obj: MarkovChain | MDP | Solution | MDPSolution, path: object) -> None:
+
+def save(
+    obj: MarkovChain | MDP | Solution | MDPSolution,
+    path: object,
+    *,
+    format: Literal["json", "npz"] | None = None,
+) -> None:
     """Write a model or a solution to a file, which appears complete or not at all.
 
     Parameters
     ----------
     obj : MarkovChain, MDP, Solution or MDPSolution
-    path : str or Path
+    path : str, Path or file object
         A name that ends in `.npz` or `.json`. JSON is for people and small models; `.npz` is smaller and faster. A file
-        of that name is replaced.
+        of that name is replaced. Or an open file, binary or text, which gets everything in one piece.
+    format : "json" or "npz", optional
+        For file objects: by default text files get JSON and binary files npz. A name has its ending for that.
 
     Raises
     ------
     InvalidOption
-        The object is something else, or the name has another ending.
+        The object is something else, the name has another ending, or the format does not fit the file.
     FileFormatError
         The file cannot be written; a file that was there before is as it was.
 
     Examples
     --------
-    >>> import bisimetric as bm, tempfile, pathlib
+    >>> import bisimetric as bm, io, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "chain.json"
     >>> bm.save(bm.MarkovChain([[1.0]], names=["only"]), path)
     >>> bm.load(path)
     MarkovChain(1 states, 1 transitions, names)
+    >>> file = io.StringIO()
+    >>> bm.save(bm.load(path), file)
     """
+    known = None if format is None else one_of(format, "format", CONTAINERS)
+    if is_open_file(path):
+        text = takes_text(path)
+        container = CONTAINERS[known or ("json" if text else "npz")]
+        if text and known == "npz":
+            raise InvalidOption("format is 'npz', but the file takes text; open it in binary mode, or take 'json'")
+        inside = io.BytesIO()
+        container.write(inside, encode(obj))
+        write_to_open(path, inside.getvalue())
+        return
     place = checked_path(path)
-    write: Callable[[IO[bytes], Document], None] = json_text.write if place.suffix.lower() == ".json" else archive.write
-    document = _encode(obj)
-    write_file(place, lambda file: write(file, document))
+    ending = place.suffix.lower().removeprefix(".")
+    if known not in (None, ending):
+        raise InvalidOption(f"format is {known!r}, but the name ends in .{ending}; leave format= out for names")
+    document = encode(obj)
+    write_file(place, lambda file: CONTAINERS[ending].write(file, document))
 
 
 def load(path: object) -> MarkovChain | MDP | Solution | MDPSolution:
@@ -96,8 +142,8 @@ def load(path: object) -> MarkovChain | MDP | Solution | MDPSolution:
 
     Parameters
     ----------
-    path : str or Path
-        A file that ends in `.npz` or `.json`.
+    path : str, Path or file object
+        A file that ends in `.npz` or `.json`, or an open one, binary or text, of either kind: the first bytes tell.
 
     Returns
     -------
@@ -119,20 +165,21 @@ def load(path: object) -> MarkovChain | MDP | Solution | MDPSolution:
     ...     bm.load(f"{folder}/chain.json")
     MarkovChain(2 states, 3 transitions)
     """
-    place = checked_path(path)
+    name: object = getattr(path, "name", "the open file") if is_open_file(path) else checked_path(path)
     try:
-        return _decode(_document(place))
+        return decode(_document(path))
     except NotEnoughMemory as error:
-        raise NotEnoughMemory(described(place, error)) from None
+        raise NotEnoughMemory(described(name, error)) from None
     except BisimetricError as error:
-        raise FileFormatError(described(place, error)) from None
+        raise FileFormatError(described(name, error)) from None
     except OSError as error:
-        raise FileFormatError(described(place, f"cannot be read: {error.strerror or error}")) from None
+        raise FileFormatError(described(name, f"cannot be read: {error.strerror or error}")) from None
     except MemoryError:
-        raise NotEnoughMemory(described(place, "reading it needs more memory than there is")) from None
+        raise NotEnoughMemory(described(name, "reading it needs more memory than there is")) from None
 
 
-def _encode(obj: object) -> Document:
+def encode(obj: object) -> Document:
+    """The document of a model or a solution."""
     for name, form in FORMATS.items():
         if isinstance(obj, form.kind):
             return {"format": name, "version": VERSION, **form.document(obj)}
@@ -140,12 +187,15 @@ def _encode(obj: object) -> Document:
     raise InvalidOption(f"cannot save a {type(obj).__name__}, expected a {', '.join(most)} or {last}")
 
 
-def _document(place: Path) -> object:
+def _document(path: object) -> object:
+    """The document in a file, or in an open one; what is open may be a pipe, so it is read to its end first."""
+    if is_open_file(path):
+        data = read_open(path)
+        return CONTAINERS["npz" if data.startswith(ZIP) else "json"].read(io.BytesIO(data), len(data))
+    place = checked_path(path)
     file, size = open_regular(place)
     with file:
-        if place.suffix.lower() == ".json":
-            return json_text.read(file, size)
-        return archive.read(file, size, {name for form in FORMATS.values() for name in form.arrays})
+        return CONTAINERS[place.suffix.lower().removeprefix(".")].read(file, size)
 
 
 def _format_by_hand(document: Document) -> str:
@@ -155,11 +205,14 @@ def _format_by_hand(document: Document) -> str:
     return "bisimetric mdp" if rows else "bisimetric chain"
 
 
-def _decode(document: object) -> MarkovChain | MDP | Solution | MDPSolution:
+def decode(document: object, expected: type | None = None) -> MarkovChain | MDP | Solution | MDPSolution:
+    """The model or solution that a document describes; without a format it is of the kind that is expected."""
     if not isinstance(document, dict):
         raise FileFormatError(f"holds {kind_of(document)}, expected an object with transitions, reward, start, …")
-    by_hand = "format" not in document and "transitions" in document
-    name = document.get("format", _format_by_hand(document) if by_hand else None)
+    name, by_hand = document.get("format"), False
+    if "format" not in document and (expected in (MarkovChain, MDP) or "transitions" in document):
+        named = (known for known, form in FORMATS.items() if form.kind is expected)
+        name, by_hand = next(named, None) or _format_by_hand(document), True
     if not isinstance(name, str) or name not in FORMATS:
         raise FileFormatError(f"format is {name!r}, expected one of {', '.join(map(repr, FORMATS))}")
     version = document.get("version", VERSION if by_hand else None)

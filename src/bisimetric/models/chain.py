@@ -18,7 +18,7 @@ from scipy import sparse
 
 from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, changed, frozen
-from bisimetric._support.lazy import method_above
+from bisimetric._support.stored import Stored
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidChain
 from bisimetric.models.rows import Floats, SparseField, as_csr, exact_rows, is_scalar, real_array, refuse_not_finite
@@ -28,7 +28,7 @@ State = int | str
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class MarkovChain(EqualByContent, Immutable):
+class MarkovChain(EqualByContent, Stored, Immutable):
     """A finite Markov chain with optional rewards, start, names and labels; immutable.
 
     Chains with equal rows, reward, start, names and labels are equal and have equal hashes.
@@ -174,10 +174,6 @@ class MarkovChain(EqualByContent, Immutable):
     def name_of(self, state: int) -> str:
         """The state's name, or its index as text."""
         return self.names[state] if self.names is not None else str(state)
-
-    def save(self, path: object) -> None:
-        """Write the chain to a `.npz` or `.json` file, which `bisimetric.load` and `as_chain` read."""
-        method_above("MarkovChain.save")(self, path)
 
     def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
         rows = self.transitions

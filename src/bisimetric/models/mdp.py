@@ -18,6 +18,7 @@ from scipy import sparse
 from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.lazy import method_above
+from bisimetric._support.stored import Stored
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import Label, MarkovChain, checked_labels, checked_names, checked_start
 from bisimetric.models.policies import OptimalPolicy, checked_policy, mean_rewards
@@ -36,7 +37,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class MDP(EqualByContent, Immutable):
+class MDP(EqualByContent, Stored, Immutable):
     """A finite Markov decision process with rewards, and optional start, names and labels; immutable.
 
     Processes with equal rows, rewards, available actions, start, names and labels are equal and have equal hashes.
@@ -218,10 +219,6 @@ class MDP(EqualByContent, Immutable):
     def with_start(self, start: object) -> MDP:
         """Return the same process with another start: a state (index or name) or a distribution [n]."""
         return changed(self, start=checked_start(start, self.n_states, self.names))
-
-    def save(self, path: object) -> None:
-        """Write the process to a `.npz` or `.json` file, which `bisimetric.load` and `as_mdp` read."""
-        method_above("MDP.save")(self, path)
 
     def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
         rows = (part for matrix in self.transitions for part in (matrix.indptr, matrix.indices, matrix.data))

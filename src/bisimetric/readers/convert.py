@@ -11,12 +11,13 @@ from bisimetric._support.options import hint
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.readers import arrays, files, names
+from bisimetric.readers import arrays, dicts, files, names
 from bisimetric.readers.reader import Reader
 
 READERS: tuple[Reader, ...] = (
     files.READER,
     names.READER,
+    dicts.READER,
     arrays.READER,
 )
 

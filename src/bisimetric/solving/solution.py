@@ -16,6 +16,7 @@ import numpy.typing as npt
 from bisimetric._support.frozen import Immutable
 from bisimetric._support.lazy import method_above
 from bisimetric._support.options import whole
+from bisimetric._support.stored import Stored
 from bisimetric._support.text import discount_text
 from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.starts import StartTransport, between_starts
@@ -79,7 +80,7 @@ class Step(NamedTuple):
     error_bound: float | None = None
 
 
-class Answer(Immutable, ABC):
+class Answer(Stored, Immutable, ABC):
     """What every solution says: distances between all states of two models, each inside a certified interval.
 
     Everything in it is read-only.
@@ -160,16 +161,6 @@ class Answer(Immutable, ABC):
         """
         figure: Figure = method_above("Answer.plot")(self, axes=axes)
         return figure
-
-    def save(self, path: object) -> None:
-        """Write the solution to a file; `load` reads it and proves its bounds again.
-
-        Parameters
-        ----------
-        path : str or path
-            Ends in `.npz` or `.json`.
-        """
-        method_above("Answer.save")(self, path)
 
     @property
     @abstractmethod
