@@ -118,3 +118,23 @@ def test_progress_is_told(tiny, tmp_path, monkeypatch):
     assert said[0] == "instances: starting"
     assert "instances: pair 28 of 28" in said
     assert said[-1] == "instances: drawing"
+
+
+def test_instances_of_a_folder(command, tmp_path):
+    """They take the place of ours; a damaged one is an error before anything is written."""
+    inside = tmp_path / "published"
+    inside.mkdir()
+    for k in range(3):
+        rows = [[0.5, 0.5], [0.25 * k, 1 - 0.25 * k]]
+        (inside / f"pi_{k}.json").write_text(
+            f'{{"transition_function": {rows}, "reward": [0.0, 1.0], "nu_0": [1.0, 0.0]}}'
+        )
+    ran = command("reproduce", "instances", "--instances", inside, "--out", tmp_path / "out")
+    assert ran.code == 0
+    assert "3 instances" in ran.out
+    (inside / "pi_1.json").write_text("{")
+    ran = command("reproduce", "instances", "--instances", inside, "--out", tmp_path / "other")
+    assert ran.code == 2
+    assert "pi_1.json: is not JSON" in ran.err
+    assert not (tmp_path / "other").exists()
+    assert "--instances is for" in command("reproduce", "heat-map", "--instances", inside).err

@@ -16,7 +16,7 @@ PANELS = {
     "heat-map": {"heat-map": 3},
     "eta": {"eta": 2},
     "running-time": {"running-time": 2, "running-time-tuned": 2},
-    "instances": {"instances": 1 + 3 + 3 + 2 + 2},  # the points, and the maps of each class
+    "instances": {"instances": 2 + 3 + 3 + 2 + 2},  # the points, the tree, and the maps of each kind
 }
 
 

@@ -5,10 +5,10 @@ import pytest
 from sklearn.metrics import silhouette_score
 
 import bisimetric as bm
-from bisimetric.environments.layout import read_map
 from bisimetric.errors import InvalidOption
 from bisimetric.experiments import ALL, Workplace, heat_map
-from bisimetric.experiments.instances import STORE, WAYS, doors_to_reward, map_image, separation
+from bisimetric.experiments.instance_pictures import map_image, place_labels
+from bisimetric.experiments.instances import KINDS, STORE, separation
 from bisimetric.experiments.methods import METHODS, OURS
 from bisimetric.experiments.running_time import TUNED, _tick_labels
 
@@ -124,7 +124,7 @@ def test_exact_values_repeat(name, records, tmp_path):
 def test_instances_form_clusters(records):
     """Instances of a class are nearer to one another than to those of others."""
     result = records("instances")["result"]
-    assert [sum(i["way"] == way for i in result["instances"]) for way in WAYS.values()] == [3, 3, 2, 2]
+    assert [sum(i["kind"] == kind for i in result["instances"]) for kind in KINDS.values()] == [3, 3, 2, 2]
     assert all(33 <= instance["states"] <= 39 for instance in result["instances"])
     found = result["separation"]
     assert found["within"] < 0.3 * found["between"]
@@ -145,25 +145,6 @@ def test_instances_go_on(records, tmp_path):
     assert again["result"] == first["result"]
 
 
-@pytest.mark.parametrize(
-    ("drawn", "doors"),
-    [
-        ("S.G", 0),
-        ("SDG", 1),
-        ("SD.DG", 2),
-        ("S#G", None),
-        ("G.DSDG", 1),
-        ("SDG\n.##\n..G", 1),
-        ("S.DG\n.###\n..G#", 1),
-        ("S..DG\n.####\n..G##", 0),
-    ],
-)
-def test_doors_on_the_way(drawn, doors):
-    """The nearest reward counts by steps, not by doors; of equal ways the one with fewer doors."""
-    width = max(map(len, drawn.split("\n")))
-    assert doors_to_reward(read_map("\n".join(line.ljust(width, "#") for line in drawn.split("\n")))) == doors
-
-
 def test_separation_by_hand():
     """Means, silhouette and accuracy of five points on a line; the silhouette is scikit-learn's."""
     points = np.array([0.0, 1.0, 2.0, 10.0, 11.0])
@@ -174,9 +155,16 @@ def test_separation_by_hand():
     assert found["silhouette"] == pytest.approx(silhouette_score(distances, [0, 0, 0, 1, 1], metric="precomputed"))
     assert found["accuracy"] == 1.0
     assert separation(distances, ["a", "b", "a", "b", "a"])["accuracy"] == 0.0
-    assert found["by_class"]["b"] == {
+    assert found["by_kind"]["b"] == {
         "count": 2, "within": 1.0, "to_nearest_other": pytest.approx(9.5), "accuracy": 1.0
     }  # fmt: skip
+    assert found["confusion"] == {"a": {"a": 3}, "b": {"b": 2}}
+
+
+def test_labels_of_places():
+    """One label where points coincide, with their number; chains of near points are one place."""
+    points = np.array([[0, 0], [0.02, 0], [0.04, 0], [1, 1], [0.5, 0], [0.5, 0.01]])
+    assert place_labels(points, {1: "A2", 2: "A1", 3: "B1"}) == ["A1, A2 ×3", "", "", "B1", "×2", ""]
 
 
 def test_map_images():

@@ -160,8 +160,13 @@ heat-map and instances take seconds, and --quick does not change them. All five
 take two minutes with --quick and about half an hour without, nearly all of it
 for running-time.
 
+--instances DIR takes the instances from a folder: every .json file as the
+authors published theirs ({"transition_function": [[…]], "reward": […],
+"nu_0": […]}), every chain file (.json, .npz) and every map (.txt) in it.
+
 Examples:
   bisimetric reproduce heat-map
+  bisimetric reproduce instances --instances SVI/benchmarks/stochastic/3_rewards
   bisimetric reproduce all --quick --out quick --json
 
 Keys of --json, one object per experiment:

@@ -180,6 +180,7 @@ def _add_reproduce_arguments(command: ArgumentParser) -> None:
     command.add_argument(
         "--out", metavar="DIR", help="Folder for the files; by default reproduction, or reproduction-quick."
     )
+    command.add_argument("--instances", metavar="DIR", help="Folder with other instances, such as the authors'.")
 
 
 def _add_nothing(command: ArgumentParser) -> None:
@@ -239,7 +240,9 @@ def _aggregate(options: Namespace) -> int:
 def _reproduce(options: Namespace) -> int:
     from bisimetric.cli.reproduce import run_reproduce
 
-    return run_reproduce(options.experiment, options.out, quick=options.quick, as_json=options.as_json)
+    return run_reproduce(
+        options.experiment, options.out, quick=options.quick, instances=options.instances, as_json=options.as_json
+    )
 
 
 def _solvers(options: Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,19 @@ from bisimetric.cli.output import columns_table, print_json, show
 from bisimetric.cli.progress import Progress
 from bisimetric.errors import BisimetricError, InvalidOption, MissingExtra
 from bisimetric.experiments import ALL, Experiment, Record, Table, Workplace, read_record, write_record
+from bisimetric.experiments.instance_files import read_instances
 from bisimetric.io.files import check_destination, described
 from bisimetric.views.figures import require_matplotlib
 
-EVERY = "all"
+EVERY, WITH_INSTANCES = "all", "instances"
 FOLDER, QUICK_FOLDER = "reproduction", "reproduction-quick"
 
 
-def run_reproduce(name: str, out: str | None, *, quick: bool, as_json: bool) -> int:
+def run_reproduce(
+    name: str, out: str | None, *, quick: bool = False, instances: str | None = None, as_json: bool = False
+) -> int:
     """Run one experiment or all; the files of a finished one are written before the next begins."""
-    chosen = _chosen(name)
+    chosen = _with_instances(_chosen(name), instances)
     _check_extras(chosen)
     folder = _folder((QUICK_FOLDER if quick else FOLDER) if out is None else out)
     _check_files(chosen, folder)
@@ -47,11 +51,30 @@ def _chosen(name: str) -> list[Experiment]:
     return list(ALL.values()) if one_of(name, "the experiment", [*ALL, EVERY]) == EVERY else [ALL[name]]
 
 
+def _with_instances(chosen: list[Experiment], folder: str | None) -> list[Experiment]:
+    """The experiments with the instances of a folder, which are read once here, so that errors come first."""
+    if folder is None:
+        return chosen
+    if all(experiment.name != WITH_INSTANCES for experiment in chosen):
+        raise InvalidOption(f"--instances is for the experiment {WITH_INSTANCES!r}; leave it out, or run that one")
+    read_instances(folder)
+    return [
+        replace(
+            experiment,
+            config=replace(experiment.config, folder=folder),
+            quick=replace(experiment.quick, folder=folder),
+        )
+        if experiment.name == WITH_INSTANCES
+        else experiment
+        for experiment in chosen
+    ]
+
+
 def _check_extras(chosen: Sequence[Experiment]) -> None:
     """Raise if a library is missing, before the work begins."""
     try:
         require_matplotlib()
-        if any(experiment.name == "instances" for experiment in chosen):
+        if any(experiment.name == WITH_INSTANCES for experiment in chosen):
             plot.embed([[0.0, 1.0], [1.0, 0.0]])  # raises where scikit-learn is missing
     except MissingExtra as missing:
         raise MissingExtra(f"{missing} (all that reproduce needs: 'bisimetric[plot,ml]')") from None

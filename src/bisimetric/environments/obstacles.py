@@ -67,7 +67,12 @@ def four_rooms_obstacles(*, seed: int) -> MarkovChain:
     >>> four_rooms_obstacles(seed=3).n_states
     38
     """
-    layout = read_map(obstacle_map(seed))
+    return optimal_walk(obstacle_map(seed))
+
+
+def optimal_walk(ascii_map: str) -> MarkovChain:
+    """The chain of the optimal policy on a map with doors, goals and a start, as above."""
+    layout = read_map(ascii_map)
     reward = np.where(layout.goals, 1.0, np.where(layout.doors, DOOR_REWARD, 0.0))
     moves = directed_walks(layout, SLIP)
     mdp = MDP(moves, np.tile(reward[:, None], len(moves)), start=layout.start)

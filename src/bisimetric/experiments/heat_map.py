@@ -96,7 +96,7 @@ def draw(record: Record) -> Mapping[str, Figure]:
     result = record["result"]
     title = f"3×3 grid against 4-rooms, γ = {record['config']['discount']:g} (not normalised)"
     source, target = (_as_chain(result[which]) for which in ("source", "target"))
-    return {NAME: on_grids(source, target, np.array(result["distances"]), title)}
+    return {NAME: on_grids(source, target, np.array(result["distances"]), title, numbers=True)}
 
 
 def _as_chain(described: Mapping[str, Any]) -> MarkovChain:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAPS_SIZE, MATRIX_WIDTH = (9.6, 3.7), 7.2  # inches
+NUMBERED_SIZE, NUMBERED_WIDTH = (12.0, 5.0), 1.9  # inches; width of a panel with numbers, in maps
 NAMED = 40  # an axis shows names up to this many states, numbers beyond
 LONGEST_TICK = 18  # characters
 RESOLUTION = 1000  # rows or columns of a matrix that are drawn; a larger matrix is averaged over blocks
@@ -90,15 +91,22 @@ def distances(solution: Answer, *, names: tuple[str, str] | None = None, axes: A
 
 
 def on_grids(
-    source: Model, target: Model, to_cells: Floats, title: str, names: tuple[str, str] | None = None
+    source: Model,
+    target: Model,
+    to_cells: Floats,
+    title: str,
+    names: tuple[str, str] | None = None,
+    *,
+    numbers: bool = False,
 ) -> Figure:
-    """Draw both maps, and the distance from the source's start to every cell of the target."""
-    figure = new_figure(MAPS_SIZE)
-    left, middle, right = figure.subplots(1, 3)
+    """Draw both maps, and the distance from the source's start to every cell of the target, as `numbers` too."""
+    figure = new_figure(NUMBERED_SIZE if numbers else MAPS_SIZE)
+    left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, NUMBERED_WIDTH if numbers else 1))
     _draw_map(left, source, checked_cells(source.names), _titled("source", names, 0))
     _draw_map(middle, target, checked_cells(target.names), _titled("target", names, 1))
     starts, _ = _marks(np.zeros(target.n_states), target.start)
-    marks: dict[State, str] = {state: text for state, text in starts.items()}  # noqa: C416 - keys are invariant
+    written = {k: f"{value:.2f}" for k, value in enumerate(to_cells.tolist())} if numbers else starts
+    marks: dict[State, str] = {state: text for state, text in written.items()}  # noqa: C416 - keys are invariant
     heat_map(target, to_cells, title="distance from the source's start", marks=marks, axes=right)
     right.set(xticks=[], yticks=[], xlabel="to each cell of the target", ylabel="")
     figure.suptitle(lines(title), fontsize="medium", **LITERAL)
