@@ -8,7 +8,7 @@ import bisimetric as bm
 from bisimetric.errors import InvalidOption
 from bisimetric.experiments import ALL, Workplace, heat_map
 from bisimetric.experiments.instance_pictures import map_image, place_labels
-from bisimetric.experiments.instances import KINDS, STORE, separation
+from bisimetric.experiments.instances import BY_DOORS, STORE, separation
 from bisimetric.experiments.methods import METHODS, OURS
 from bisimetric.experiments.running_time import TUNED, _tick_labels
 
@@ -124,7 +124,7 @@ def test_exact_values_repeat(name, records, tmp_path):
 def test_instances_form_clusters(records):
     """Instances of a class are nearer to one another than to those of others."""
     result = records("instances")["result"]
-    assert [sum(i["kind"] == kind for i in result["instances"]) for kind in KINDS.values()] == [3, 3, 2, 2]
+    assert [sum(i["kind"] == kind for i in result["instances"]) for kind in BY_DOORS.values()] == [3, 3, 2, 2]
     assert all(33 <= instance["states"] <= 39 for instance in result["instances"])
     found = result["separation"]
     assert found["within"] < 0.3 * found["between"]

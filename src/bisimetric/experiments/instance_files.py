@@ -44,10 +44,10 @@ def read_instances(folder: str) -> list[Instance]:
     place = usable_path(folder, "--instances")
     if not place.is_dir():
         raise InvalidOption(f"--instances is {folder!r}, which is no folder; give the folder with the files")
-    files = sorted((file for file in place.iterdir() if file.suffix.lower() in FORMATS), key=_natural)
+    files = sorted((file for file in place.iterdir() if file.suffix.lower() in INSTANCE_READERS), key=_natural)
     if len(files) < FEWEST:
         raise InvalidOption(
-            f"--instances is {folder!r}, which has {len(files)} files that end in {', '.join(FORMATS)}, "
+            f"--instances is {folder!r}, which has {len(files)} files that end in {', '.join(INSTANCE_READERS)}, "
             f"expected at least {FEWEST}{_hint(place)}"
         )
     return [_read(file) for file in files]
@@ -61,13 +61,13 @@ def _natural(file: Path) -> list[tuple[bool, int, str]]:
 
 def _hint(place: Path) -> str:
     """Where instances may be instead: below the folder."""
-    below = sorted({file.parent.name for suffix in FORMATS for file in place.glob(f"*/*{suffix}")})
+    below = sorted({file.parent.name for suffix in INSTANCE_READERS for file in place.glob(f"*/*{suffix}")})
     return f"; there are some in its folders {', '.join(below[:4])}: give one of those" if below else ""
 
 
 def _read(file: Path) -> Instance:
     try:
-        instance = FORMATS[file.suffix.lower()](file)
+        instance = INSTANCE_READERS[file.suffix.lower()](file)
         _check(instance.chain)
     except (BisimetricError, OSError) as error:
         text = str(error).removeprefix(f"{file}: ")
@@ -136,7 +136,7 @@ def _read_map(file: Path) -> Instance:
     return Instance(file.stem, optimal_walk(drawn), drawn.splitlines())
 
 
-FORMATS: Mapping[str, Callable[[Path], Instance]] = {
+INSTANCE_READERS: Mapping[str, Callable[[Path], Instance]] = {
     ".json": _read_json,
     ".npz": lambda file: Instance(file.stem, as_chain(file)),
     ".txt": _read_map,

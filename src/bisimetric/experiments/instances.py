@@ -47,15 +47,15 @@ if TYPE_CHECKING:
 
 NAME = "instances"
 STORE = "instances-store"
-KINDS = {0: "same room", 1: "one door", 2: "two doors", None: "unreachable"}  # by doors to the nearest reward
+BY_DOORS = {0: "same room", 1: "one door", 2: "two doors", None: "unreachable"}  # by doors to the nearest reward
 MORE_DOORS = "more doors"
-ORDER = (*KINDS.values(), MORE_DOORS)
+ORDER = (*BY_DOORS.values(), MORE_DOORS)
 TOL = 1e-10  # relative gap of a distance
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Settings; `wanted` is the number of our instances of each kind, in the order of `KINDS`."""
+    """Settings; `wanted` is the number of our instances of each kind, in the order of `BY_DOORS`."""
 
     discount: float = 0.95
     folder: str | None = None  # the authors' instances, or others
@@ -100,7 +100,7 @@ def run(config: Config, workplace: Workplace) -> Result:
 
 def _ours(wanted: Sequence[int]) -> Iterator[Instance]:
     """The first seeds that give the wanted numbers."""
-    missing = Counter(dict(zip(KINDS.values(), wanted, strict=True)))
+    missing = Counter(dict(zip(BY_DOORS.values(), wanted, strict=True)))
     for seed in count():
         if not missing.total():
             return
@@ -113,7 +113,7 @@ def _ours(wanted: Sequence[int]) -> Iterator[Instance]:
 
 def kind_of(chain: MarkovChain) -> str:
     """How the nearest reward is reached from the start."""
-    return KINDS.get(doors_to_reward(chain), MORE_DOORS)
+    return BY_DOORS.get(doors_to_reward(chain), MORE_DOORS)
 
 
 def doors_to_reward(chain: MarkovChain) -> int | None:
