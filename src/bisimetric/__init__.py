@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from bisimetric.problems.discounted import Problem as Problem
     from bisimetric.readers.convert import as_chain as as_chain
     from bisimetric.readers.convert import as_mdp as as_mdp
+    from bisimetric.readers.gym import from_gymnasium as from_gymnasium
     from bisimetric.solvers import EntropicPolicyIteration as EntropicPolicyIteration
     from bisimetric.solvers import LinearProgram as LinearProgram
     from bisimetric.solvers import PolicyIteration as PolicyIteration
@@ -100,6 +101,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "as_chain",
         "as_mdp",
     ),
+    "readers.gym": ("from_gymnasium",),
     "solvers": (
         "EntropicPolicyIteration",
         "LinearProgram",

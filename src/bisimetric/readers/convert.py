@@ -11,12 +11,13 @@ from bisimetric._support.options import hint
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.readers import arrays, dicts, files, names
+from bisimetric.readers import arrays, dicts, files, gym, names
 from bisimetric.readers.reader import Reader
 
 READERS: tuple[Reader, ...] = (
     files.READER,
     names.READER,
+    gym.READER,
     dicts.READER,
     arrays.READER,
 )
@@ -53,7 +54,7 @@ def as_chain(obj: object) -> MarkovChain:
     >>> bm.as_chain("four-rooms:p1").n_states
     40
     """
-    model = _read(obj, "a chain", READERS)
+    model = _read(obj, "a chain", READERS, walk=True)
     if isinstance(model, MDP):
         raise InvalidChain("an MDP is a chain only under a policy; mdp.under(policy) makes one")
     return model
@@ -101,14 +102,20 @@ def as_model(obj: object) -> MarkovChain | MDP:
     return _read(obj, "a model", READERS)
 
 
-def _read(obj: object, what: str, readers: Sequence[Reader], remedy: str = "") -> MarkovChain | MDP:
-    """The model that the first fitting reader makes; errors say that `what` was expected."""
+def _read(
+    obj: object, what: str, readers: Sequence[Reader], *, remedy: str = "", walk: bool = False
+) -> MarkovChain | MDP:
+    """The model that the first fitting reader makes; errors say that `what` was expected.
+
+    With `walk` decision processes of readers that walk are taken under the uniform policy.
+    """
     if isinstance(obj, (MarkovChain, MDP)):
         return obj
     given = fspath(obj) if isinstance(obj, PathLike) else obj
     for reader in readers:
         if reader.matches(given):
-            return reader.read(given)
+            model = reader.read(given)
+            return model.under("uniform") if walk and reader.walks and isinstance(model, MDP) else model
     *most, last = ("a MarkovChain or an MDP", *(reader.accepts for reader in readers))
     expected = f"expected {', '.join(most)} or {last}{remedy}"
     if isinstance(given, str):

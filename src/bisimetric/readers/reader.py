@@ -21,6 +21,7 @@ class Reader:
     accepts: str  # the name of this kind of input in errors
     matches: Callable[[Any], bool]
     read: Callable[[Any], MarkovChain | MDP]
+    walks: bool = False  # whether `as_chain` takes a decision process of this kind under the uniform policy
     has_rewards: bool = True  # False for a bare matrix, which cannot become a decision process
 
 
