@@ -122,6 +122,7 @@ IN_EVERY_MODULE = {
     "QUICK",
     "SIZE",
     "READER",  # one in each reader
+    "COMMAND",  # one in each file of cli/commands
     "TYPE_CHECKING",  # where importing typing would take longer than all the rest
 }
 

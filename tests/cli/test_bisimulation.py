@@ -15,7 +15,7 @@ COMMON = {
 KEYS = {
     "states": COMMON | {"discount", "cost", "relative_gap", "status", "tol", "tol_reached", "closest", "farthest"},
     "quotient": COMMON | {"output"},
-    "aggregate": COMMON | {"discount", "distance_bound", "value_bound", "output"},
+    "aggregate": COMMON | {"discount", "distance_bound", "value_bound", "policy_loss", "output"},
 }
 ARGUMENTS = {"states": (ROOMS,), "quotient": (ROOMS,), "aggregate": (ROOMS, "--epsilon", 0.01)}
 
@@ -99,7 +99,7 @@ def test_one_class(command, chain_file):
 def test_quotient_is_written(command, tmp_path, suffix):
     """The file holds the library's quotient."""
     path = tmp_path / f"small.{suffix}"
-    ran = command("quotient", ROOMS, "-o", path)
+    ran = command("quotient", ROOMS, "--out", path)
     assert ran.code == 0
     assert f"the chain is in {path}" in ran.err
     small, _ = bm.quotient(bm.as_chain(ROOMS))
@@ -111,7 +111,9 @@ def test_quotient_is_written(command, tmp_path, suffix):
 def test_aggregate_is_written(command, tmp_path):
     """The file holds the library's small chain, and the bounds are the library's."""
     path = tmp_path / "small.json"
-    document = command("aggregate", "four-rooms:p1", "--n-states", 9, "--discount", 0.9, "-o", path, "--json").document
+    document = command(
+        "aggregate", "four-rooms:p1", "--n-states", 9, "--discount", 0.9, "--out", path, "--json"
+    ).document
     found = bm.aggregate(bm.as_chain("four-rooms:p1"), n_states=9, discount=0.9)
     assert document["distance_bound"] == found.distance_bound
     assert document["value_bound"] == found.value_bound
@@ -134,7 +136,7 @@ def test_printed_bounds_hold(command):
     [
         (("states", "nowhere.json"), "nowhere.json"),
         (("states", ROOMS, "--discount", 1), "discount is 1"),
-        (("quotient", ROOMS, "-o", "small.txt"), "-o is 'small.txt'"),
+        (("quotient", ROOMS, "--out", "small.txt"), "--out is 'small.txt'"),
         (("quotient", ROOMS, "-o", "no/such/folder/small.json"), "does not exist"),
         (("aggregate", ROOMS), "--epsilon and --n-states"),
         (("aggregate", ROOMS, "--epsilon", 0.1, "--n-states", 2), "--epsilon and --n-states"),

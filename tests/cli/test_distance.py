@@ -10,7 +10,7 @@ ROOMS = ("distance", "four-rooms:p1", "four-rooms:p0", "--discount", 0.95)
 KNOWN = 0.4355817651
 KEYS = {
     "distance", "lower", "upper", "gap", "relative_gap", "tol", "tol_reached", "source", "target", "states",
-    "discount", "normalised",
+    "kind", "cost", "discount", "normalised",
     "solver", "status", "message", "steps", "history", "seconds", "memory_bytes", "explain", "explain_rest", "summary",
     "limit",
 }  # fmt: skip
@@ -186,11 +186,11 @@ def test_long_names_fit_in_80_columns(command, chain_file, flags):
 
 
 def test_save_and_load(command, tmp_path):
-    """--save writes what `load` reads, and says so on stderr only."""
+    """--out writes what `load` reads, and says so on stderr only."""
     import bisimetric as bm
 
     file = tmp_path / "solution.npz"
-    ran = command(*ROOMS, "--json", "--save", file)
+    ran = command(*ROOMS, "--json", "--out", file)
     assert ran.code == 0
     assert str(file) in ran.err
     assert bm.load(file).distance == ran.document["distance"]

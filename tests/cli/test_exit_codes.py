@@ -130,8 +130,8 @@ def bad_input(tmp_path):
         ((*rooms, *fine, "--cost", pickled), "pickled.npy"),
         ((*rooms, *fine, "--cost", tmp_path / "missing.npy"), "missing.npy"),
         ((*rooms, *fine, "--cost", "rewards"), "'reward', 'labels'"),
-        ((*rooms, *fine, "--save", tmp_path / "x.pkl"), ".npz"),
-        ((*rooms, *fine, "--save", tmp_path / "nowhere" / "x.npz"), "does not exist"),
+        ((*rooms, *fine, "--out", tmp_path / "x.pkl"), ".npz"),
+        ((*rooms, *fine, "--out", tmp_path / "nowhere" / "x.npz"), "does not exist"),
         ((*rooms, *fine, "--fail-above", "nan"), "--fail-above"),
         ((*rooms, *fine, "--unknown"), "--unknown"),
     ]

@@ -9,7 +9,7 @@ import pytest
 import bisimetric as bm
 from bisimetric import solvers
 
-NAMES = ("distance", "states", "quotient", "aggregate", "reproduce", "solvers", "environments")
+NAMES = ("distance", "metric", "states", "quotient", "aggregate", "reproduce", "solvers", "environments")
 
 
 @pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",), *((name, "--help") for name in NAMES)])

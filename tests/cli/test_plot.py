@@ -28,9 +28,9 @@ def test_png(command, tmp_path):
 
 @pytest.mark.parametrize("suffix", SIGNATURES)
 def test_formats(command, tmp_path, chain_file, suffix):
-    """Each suffix gives its format, for any chains; --save may stand beside it."""
+    """Each suffix gives its format, for any chains; --out may stand beside it."""
     chain, file, saved = chain_file(names=["<b>", "$\\x"]), tmp_path / f"out{suffix}", tmp_path / "solution.npz"
-    ran = command("distance", chain, chain, "--discount", 0.9, "--plot", file, "--save", saved, "--json")
+    ran = command("distance", chain, chain, "--discount", 0.9, "--plot", file, "--out", saved, "--json")
     assert ran.code == 0
     assert ran.document["states"] == [2, 2]
     assert file.read_bytes().startswith(SIGNATURES[suffix])
@@ -62,13 +62,13 @@ def test_a_failure_comes_after_the_answer(command, tmp_path, monkeypatch):
     assert "symbolic link" in ran.err
     other = tmp_path / "out.npz"
     other.symlink_to(tmp_path / "elsewhere.npz")
-    ran = command(*ROOMS, "--plot", blocked, "--save", other)
+    ran = command(*ROOMS, "--plot", blocked, "--out", other)
     assert ran.code == 2
     assert ran.err.count("symbolic link") == 2
 
 
 def test_an_interrupted_solve_is_drawn(command, tmp_path, monkeypatch):
-    """Ctrl-C leaves a picture of what was reached, beside the file of --save."""
+    """Ctrl-C leaves a picture of what was reached, beside the file of --out."""
     reached = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95, tol=0.1)
 
     def interrupted(*_, **__):

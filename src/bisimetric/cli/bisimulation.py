@@ -1,9 +1,9 @@
-"""`bisimetric states`, `quotient` and `aggregate`: read a chain, reduce it, save and print the result."""
+"""`bisimetric states`, `quotient` and `aggregate`: read a model, reduce it, save and print the result."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,17 +13,18 @@ from rich.text import Text
 
 from bisimetric import cost
 from bisimetric._support.text import discount_text, printable
-from bisimetric.bisimulation.aggregation import aggregate
+from bisimetric.bisimulation.aggregation import MDPAggregation, aggregate
+from bisimetric.bisimulation.metric import bisimulation_metric
 from bisimetric.bisimulation.quotient import quotient
-from bisimetric.cli.messages import ExitCode, tell
-from bisimetric.cli.outcome import TOP, PairDistance, distances_table, gap_words, pair_at
-from bisimetric.cli.output import Meter, check_output, columns_table, facts_table, print_json, show
+from bisimetric.cli.messages import ExitCode, is_quiet, note, tell
+from bisimetric.cli.models import MODEL_ENDINGS, Reading, transition_count, write_model
+from bisimetric.cli.outcome import TOP, AnyAnswer, PairDistance, distances_table, gap_words, pair_at
+from bisimetric.cli.output import Meter, Row, check_output, columns_table, facts_table, print_json, show
 from bisimetric.cli.progress import Progress
 from bisimetric.errors import InvalidOption, NotEnoughMemory
 from bisimetric.models.chain import MarkovChain
+from bisimetric.models.mdp import MDP
 from bisimetric.problems.discounted import Problem, checked_discount
-from bisimetric.readers.convert import as_chain
-from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
 
 MEMBERS_SHOWN = 6  # states of a class that are listed
@@ -31,22 +32,29 @@ MEMBERS_SHOWN = 6  # states of a class that are listed
 Classes = npt.NDArray[np.int64]
 
 
-def run_states(model: str, discount: float, time_limit: float | None, *, as_json: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class ReductionRequest(Reading):
+    """The options that the three commands share."""
+
+    model: str
+    as_json: bool
+
+
+def run_states(request: ReductionRequest, discount: float, time_limit: float | None) -> int:
     """Print the classes of bisimilar states, and which classes are closest and farthest."""
     checked_discount(discount)  # before the work begins
     meter = Meter()
     with Progress() as progress:
-        progress.doing("reading")
-        chain = as_chain(model)
+        model = _read(request, progress)
         progress.doing("refining")
-        small, classes = quotient(chain)
+        small, classes = quotient(model)
         progress.doing("solving")
         solution = _distances(small, discount, time_limit, progress)
         expense = meter.read()
-    closest, farthest = ((), ()) if solution is None else _extremes(solution)
-    if as_json:
+    closest, farthest = _extremes(solution)
+    if request.as_json:
         document = {
-            **_reduction(model, chain, small, classes),
+            **_reduction(request.model, model, small, classes),
             "discount": discount,
             "cost": _cost_name(small),
             "relative_gap": None if solution is None else solution.relative_gap,
@@ -59,14 +67,13 @@ def run_states(model: str, discount: float, time_limit: float | None, *, as_json
         }
         print_json(document)
         return ExitCode.SUCCESS
-    facts = [*_size_facts(model, chain, small), ("meaning", f"distances times 1-γ; γ = {discount_text(discount)}")]
-    facts.append(("cost", _cost_name(small)))
+    meaning = f"distances times 1-γ; γ = {discount_text(discount)}"
+    facts = [*_size_facts(request.model, model, small), ("meaning", meaning), ("cost", _cost_name(small))]
     if solution is not None:
         facts.append(("relative gap", gap_words(solution)))
-    show(facts_table([*facts, *expense.facts()], bold="classes"))
-    _show_classes(chain, small, classes)
+    _show_reduction([*facts, *expense.facts()], model, small, classes)
     for title, pairs in (("Closest", closest), ("Farthest", farthest)):
-        if pairs:
+        if pairs and not is_quiet():
             show(
                 Text(f"\n{title} classes, by their first states", style="bold"),
                 distances_table(pairs, ("state", "and")),
@@ -74,66 +81,75 @@ def run_states(model: str, discount: float, time_limit: float | None, *, as_json
     return ExitCode.SUCCESS
 
 
-def run_quotient(model: str, output: str | None, *, as_json: bool) -> int:
-    """Make the smallest chain that behaves like a given one."""
-    check_output(output, "-o")
+def run_quotient(request: ReductionRequest, out: str | None) -> int:
+    """Make the smallest model that behaves like a given one."""
+    check_output(out, "--out", MODEL_ENDINGS)
     meter = Meter()
     with Progress() as progress:
-        progress.doing("reading")
-        chain = as_chain(model)
+        model = _read(request, progress)
         progress.doing("refining")
-        small, classes = quotient(chain)
-        _save(small, output, progress)
+        small, classes = quotient(model)
+        _save(small, out, progress)
         expense = meter.read()
-    if as_json:
-        print_json({**_reduction(model, chain, small, classes), "output": output, **expense.document()})
+    if request.as_json:
+        print_json({**_reduction(request.model, model, small, classes), "output": out, **expense.document()})
     else:
-        show(facts_table([*_size_facts(model, chain, small), *expense.facts()], bold="classes"))
-        _show_classes(chain, small, classes)
+        _show_reduction([*_size_facts(request.model, model, small), *expense.facts()], model, small, classes)
     return ExitCode.SUCCESS
 
 
 def run_aggregate(
-    model: str, epsilon: float | None, n_states: int | None, discount: float, output: str | None, *, as_json: bool
+    request: ReductionRequest, epsilon: float | None, n_states: int | None, discount: float, out: str | None
 ) -> int:
-    """Make a smaller chain that behaves nearly like a given one."""
-    check_output(output, "-o")
+    """Make a smaller model that behaves nearly like a given one."""
+    check_output(out, "--out", MODEL_ENDINGS)
     if (epsilon is None) == (n_states is None):
         raise InvalidOption("expected one of --epsilon and --n-states: how close, or how many")
     meter = Meter()
     with Progress() as progress:
-        progress.doing("reading")
-        chain = as_chain(model)
+        model = _read(request, progress)
         progress.doing("clustering")
-        found = aggregate(chain, epsilon=epsilon, n_states=n_states, discount=discount)
-        _save(found.model, output, progress)
+        found = aggregate(model, epsilon=epsilon, n_states=n_states, discount=discount)
+        _save(found.model, out, progress)
         expense = meter.read()
-    if as_json:
+    loss = found.policy_loss if isinstance(found, MDPAggregation) else None
+    if request.as_json:
         document = {
-            **_reduction(model, chain, found.model, found.map),
+            **_reduction(request.model, model, found.model, found.map),
             "discount": discount,
             "distance_bound": found.distance_bound,
             "value_bound": found.value_bound,
-            "output": output,
+            "policy_loss": loss,
+            "output": out,
             **expense.document(),
         }
         print_json(document)
         return ExitCode.SUCCESS
     facts = [
-        *_size_facts(model, chain, found.model),
+        *_size_facts(request.model, model, found.model),
         ("distance", f"at most {_rounded_up(found.distance_bound)} between a state and its class, times 1-γ"),
         ("values", f"differ by at most {_rounded_up(found.value_bound)} (discounted sums of rewards)"),
         ("discount", f"γ = {discount_text(discount)}"),
     ]
-    show(facts_table([*facts, *expense.facts()], bold="classes"))
-    _show_classes(chain, found.model, found.map)
+    if loss is not None:
+        facts.append(("policy", f"that of the small model loses at most {_rounded_up(loss)} in the given one"))
+    _show_reduction([*facts, *expense.facts()], model, found.model, found.map)
     return ExitCode.SUCCESS
 
 
-def _distances(small: MarkovChain, discount: float, time_limit: float | None, progress: Progress) -> Solution | None:
+def _read(request: ReductionRequest, progress: Progress) -> MarkovChain | MDP:
+    progress.doing("reading")
+    return request.models([request.model])[0]
+
+
+def _distances(
+    small: MarkovChain | MDP, discount: float, time_limit: float | None, progress: Progress
+) -> AnyAnswer | None:
     """The distances between classes; None if there is too little memory for them."""
-    ground = cost.label_mismatch if small.reward is None else cost.reward_gap
     try:
+        if isinstance(small, MDP):
+            return bisimulation_metric(small, discount=discount, time_limit=time_limit, on_step=progress.on_step)
+        ground = cost.label_mismatch if small.reward is None else cost.reward_gap
         problem = Problem(small, small, discount=discount, cost=ground, normalised=True)
         return solve(problem, time_limit=time_limit, on_step=progress.on_step)
     except NotEnoughMemory as error:  # the classes are known without them
@@ -141,13 +157,15 @@ def _distances(small: MarkovChain, discount: float, time_limit: float | None, pr
         return None
 
 
-def _cost_name(small: MarkovChain) -> str:
-    return "labels" if small.reward is None else "reward"
+def _cost_name(small: MarkovChain | MDP) -> str:
+    return "labels" if isinstance(small, MarkovChain) and small.reward is None else "reward"
 
 
-def _extremes(solution: Solution) -> tuple[tuple[PairDistance, ...], tuple[PairDistance, ...]]:
+def _extremes(solution: AnyAnswer | None) -> tuple[tuple[PairDistance, ...], tuple[PairDistance, ...]]:
     """The closest and the farthest pairs x < y."""
-    n = solution.problem.shape[0]
+    if solution is None:
+        return (), ()
+    n = len(solution.value)
     places = np.flatnonzero(np.triu(np.ones((n, n), np.bool_), 1))
     values = solution.value.ravel()[places]
     order = np.lexsort((places, values))
@@ -156,33 +174,39 @@ def _extremes(solution: Solution) -> tuple[tuple[PairDistance, ...], tuple[PairD
     return near, far
 
 
-def _save(small: MarkovChain, output: str | None, progress: Progress) -> None:
-    if output is not None:
+def _save(small: MarkovChain | MDP, out: str | None, progress: Progress) -> None:
+    if out is not None:
         progress.doing("saving")
-        small.save(output)
-        tell(f"the chain is in {output}")
+        write_model(small, out)
+        note(f"the {'chain' if isinstance(small, MarkovChain) else 'decision process'} is in {out}")
 
 
-def _reduction(model: str, chain: MarkovChain, small: MarkovChain, classes: Classes) -> dict[str, Any]:
+def _reduction(text: str, model: MarkovChain | MDP, small: MarkovChain | MDP, classes: Classes) -> dict[str, Any]:
     return {
-        "model": model,
-        "states": chain.n_states,
-        "transitions": int(chain.transitions.nnz),
+        "model": text,
+        "states": model.n_states,
+        "transitions": transition_count(model),
         "classes": small.n_states,
-        "class_transitions": int(small.transitions.nnz),
+        "class_transitions": transition_count(small),
         "class_names": [small.name_of(k) for k in range(small.n_states)],
         "map": classes.tolist(),
     }
 
 
-def _size_facts(model: str, chain: MarkovChain, small: MarkovChain) -> Iterator[tuple[str, str]]:
-    yield "chain", printable(model)
-    yield "states", f"{chain.n_states}, {chain.transitions.nnz} transitions"
-    yield "classes", f"{small.n_states}, {small.transitions.nnz} transitions"
+def _size_facts(text: str, model: MarkovChain | MDP, small: MarkovChain | MDP) -> Iterator[tuple[str, str]]:
+    if isinstance(model, MarkovChain):
+        yield "chain", printable(text)
+    else:
+        yield "process", f"{printable(text)}, {model.n_actions} actions"
+    yield "states", f"{model.n_states}, {transition_count(model)} transitions"
+    yield "classes", f"{small.n_states}, {transition_count(small)} transitions"
 
 
-def _show_classes(chain: MarkovChain, small: MarkovChain, classes: Classes) -> None:
-    """Print the largest classes with more than one state."""
+def _show_reduction(facts: Sequence[Row], model: MarkovChain | MDP, small: MarkovChain | MDP, classes: Classes) -> None:
+    """Print the facts and the largest classes with more than one state; with `--quiet`, how many classes there are."""
+    if is_quiet():
+        show(Text(str(small.n_states)))
+        return
     sizes = np.bincount(classes)
     largest = np.argsort(-sizes, kind="stable")[:TOP]
     table = columns_table()
@@ -190,13 +214,14 @@ def _show_classes(chain: MarkovChain, small: MarkovChain, classes: Classes) -> N
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("states", overflow="fold")
     for k in largest[sizes[largest] > 1].tolist():
-        table.add_row(printable(small.name_of(k)), str(sizes[k]), _members(chain, np.flatnonzero(classes == k)))
+        table.add_row(printable(small.name_of(k)), str(sizes[k]), _members(model, np.flatnonzero(classes == k)))
     parts: list[RenderableType] = [Text("\nLargest classes", style="bold"), table]
+    show(facts_table(facts, bold="classes"))
     show(*parts if table.row_count else [Text("\nno two states are in one class", style="bold")])
 
 
-def _members(chain: MarkovChain, states: npt.NDArray[np.int64]) -> str:
-    shown = ", ".join(printable(chain.name_of(int(state))) for state in states[:MEMBERS_SHOWN])
+def _members(model: MarkovChain | MDP, states: npt.NDArray[np.int64]) -> str:
+    shown = ", ".join(printable(model.name_of(int(state))) for state in states[:MEMBERS_SHOWN])
     return shown if len(states) <= MEMBERS_SHOWN else f"{shown}, …"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import stat
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from bisimetric._support.memory import in_words
 from bisimetric.errors import FileFormatError
+from bisimetric.readers.tables import read_table
 
 BYTES_PER_COST = 64  # upper limit in all formats
 ALWAYS_ALLOWED = 2**20  # bytes; a small table of the wrong shape is refused for its shape, not for its size
@@ -37,23 +37,14 @@ def read_costs(path: str, shape: tuple[int, int]) -> npt.ArrayLike:
         )
     try:
         return read(file)
+    except FileFormatError:
+        raise
     except (ValueError, RecursionError) as error:  # ValueError covers wrong JSON and wrong UTF-8
         raise FileFormatError(f"{path} is not a {file.suffix} table of numbers: {error}") from None
 
 
-def _read_npy(file: Path) -> npt.NDArray[Any]:
-    # Mapped: a header that claims more numbers than the file has fails before anything is allocated.
-    table: npt.NDArray[Any] = np.lib.format.open_memmap(file, mode="r")
-    return table
-
-
-def _read_csv(file: Path) -> npt.NDArray[np.float64]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)
-        try:
-            return np.loadtxt(file, delimiter=",", ndmin=2, encoding="utf-8")
-        except UserWarning:
-            raise ValueError("it is empty") from None
+def _read_table(file: Path) -> npt.NDArray[Any]:
+    return read_table(str(file)).values
 
 
 def _read_json(file: Path) -> npt.NDArray[Any]:
@@ -64,7 +55,7 @@ def _read_json(file: Path) -> npt.NDArray[Any]:
 
 
 COST_READERS: dict[str, Callable[[Path], npt.NDArray[Any]]] = {
-    ".npy": _read_npy,
-    ".csv": _read_csv,
+    ".npy": _read_table,
+    ".csv": _read_table,
     ".json": _read_json,
 }

@@ -15,11 +15,14 @@ from bisimetric.cli.output import columns_table, print_json, show
 INDENT = (0, 0, 0, 4)
 
 
-def list_solvers(*, as_json: bool) -> int:
+def list_solvers(*, as_json: bool, quiet: bool = False) -> int:
     """Print name, description, tolerance and options of every solver."""
     known = [_describe(solver) for solver in solvers.all_solvers().values()]
     if as_json:
         print_json(known)
+        return ExitCode.SUCCESS
+    if quiet:
+        show(*(Text(solver["name"]) for solver in known))
         return ExitCode.SUCCESS
     table = columns_table()
     table.add_column("solver", no_wrap=True, style="bold")
@@ -33,9 +36,9 @@ def list_solvers(*, as_json: bool) -> int:
     show(
         table,
         Text(
-            "\nThe tolerance bounds the certified relative gap, and --tol sets another. A solver with\n"
-            "'rounds' runs a number of rounds instead.\n"
-            "Other options are set in Python: bisimetric.SinkhornBellman(regularisation=0.1).",
+            "\nThe tolerance bounds the certified relative gap, and --tol sets another. A solver\n"
+            "with 'rounds' runs a number of rounds instead. --set changes an option:\n"
+            "--solver sinkhorn-value-iteration --set rounds=750 --set step_size=decaying:10",
             style="dim",
         ),
     )
@@ -56,11 +59,14 @@ def _describe(solver: type[Any]) -> dict[str, Any]:
     }
 
 
-def list_environments(*, as_json: bool) -> int:
+def list_environments(*, as_json: bool, quiet: bool = False) -> int:
     """Print pattern, description and an example of every environment."""
     known = environments.catalogue()
     if as_json:
         print_json([dataclasses.asdict(entry) for entry in known])
+        return ExitCode.SUCCESS
+    if quiet:
+        show(*(Text(entry.example) for entry in known))
         return ExitCode.SUCCESS
     for entry in known:
         show(Text(entry.pattern, style="bold"), Padding(entry.description, INDENT))

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from enum import Enum, IntEnum
 from typing import NamedTuple
@@ -21,6 +23,18 @@ LONGEST_MESSAGE = 2_000
 FLOAT_DIGITS = 17  # significant digits that distinguish any two floats
 DIGITS_BEYOND = 2  # digits after the last decimal that the interval proves
 PLAIN_FROM, PLAIN_TO = -5, 14  # powers of ten written without an exponent
+
+EXIT_CODES = """\
+Exit codes:
+  0    success
+  1    the distance is above the limit of --fail-above; nothing else gives 1
+  2    no answer, and a line on stderr that says why: wrong input or usage, too
+       little memory, output that cannot be written, a defect
+  3    undecided: the interval contains the limit of --fail-above; or, without
+       --fail-above, --tol was not reached
+  130  interrupted; the interval reached so far is on stderr
+"""
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 class ExitCode(IntEnum):
@@ -64,6 +78,27 @@ def tell(message: str) -> None:
     line = printable(" ".join(message.split()), LONGEST_MESSAGE)
     with suppress(OSError, ValueError):
         print(f"bisimetric: {line}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def quietly(quiet: bool) -> Iterator[None]:
+    """Print no progress and no notes inside, if `quiet`; errors and warnings are printed."""
+    before = _quiet.set(quiet)
+    try:
+        yield
+    finally:
+        _quiet.reset(before)
+
+
+def is_quiet() -> bool:
+    """Whether the result alone is wanted."""
+    return _quiet.get()
+
+
+def note(message: str) -> None:
+    """Print one line on stderr that may be left out: where a file is."""
+    if not is_quiet():
+        tell(message)
 
 
 class Digits(NamedTuple):

@@ -1,9 +1,9 @@
-"""The result of `bisimetric distance`, as text for people and as JSON."""
+"""The result of `bisimetric distance` and `metric`, as text for people and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,18 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bisimetric._support.text import discount_text, printable
+from bisimetric._support.text import printable
 from bisimetric.cli.messages import Digits, Verdict, digits
 from bisimetric.cli.output import Expense, Row, facts_table, pairs_table
 from bisimetric.couplings.explanation import Explanation, Part
-from bisimetric.models.chain import MarkovChain
+from bisimetric.models.mdp import Model
+from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Solution, Status, Step
 
 TOP = 8  # pairs that are listed
+NUMBER_COLUMNS = 4  # columns of an explanation that hold numbers: occupancy, cost, amount, share
+
+AnyAnswer = Solution | MDPSolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class PairDistance:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The distances between all states, in short."""
+    """The distances between all states, in short; of a model with itself those of different states, once each."""
 
     n_pairs: int
     zero_pairs: int  # with a proved distance of zero
@@ -47,16 +51,30 @@ class Summary:
     median: PairDistance
     largest: PairDistance
     closest: tuple[PairDistance, ...]  # the smallest distances above zero, in order
+    farthest: tuple[PairDistance, ...]  # the largest distances above zero, in order
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked, in the user's words."""
+
+    kind: str  # distance, bisimilarity or metric
+    source: str  # as the user wrote it
+    target: str
+    cost: str
+    meaning: str  # of the numbers, as text
+    discount: float
+    normalised: bool
+    itself: bool = False  # one model, all of whose states are compared
+    more: dict[str, Any] = field(default_factory=dict)  # further keys of the JSON object
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A solution and what is printed about it: an explanation if both chains have starts, else a summary."""
+    """A solution and what is printed about it: an explanation if both models have starts, else a summary."""
 
-    source: str  # as the user wrote it
-    target: str
-    cost: str
-    solution: Solution
+    question: Question
+    solution: AnyAnswer
     explanation: Explanation | None
     summary: Summary | None
     expense: Expense
@@ -64,42 +82,50 @@ class Outcome:
     verdict: Verdict | None
 
 
-def has_starts(solution: Solution) -> bool:
-    """Whether both chains have starts, so that there is one distance."""
-    return solution.problem.source.start is not None and solution.problem.target.start is not None
+def has_starts(solution: AnyAnswer) -> bool:
+    """Whether both models have starts, so that there is one distance."""
+    return all(model.start is not None for model in solution.models)
 
 
-def summarise(solution: Solution) -> Summary:
-    """The distances between all states, in short."""
-    flat = solution.value.ravel()
-    middle = (len(flat) - 1) // 2
-    apart = np.flatnonzero(flat > 0.0)
-    near = apart[np.argpartition(flat[apart], TOP)[:TOP]] if len(apart) > TOP else apart
-    near = near[np.lexsort((near, flat[near]))]
+def summarise(solution: AnyAnswer, *, itself: bool = False) -> Summary | None:
+    """The distances between all states, in short; `itself` leaves out one of (x, y) and (y, x), and (x, x)."""
+    n, m = solution.value.shape
+    places = np.flatnonzero(np.triu(np.ones((n, n), np.bool_), 1)) if itself else np.arange(n * m)
+    if not len(places):
+        return None
+    values = solution.value.ravel()[places]
+    order = places[np.lexsort((places, values))]
+    apart = order[solution.value.ravel()[order] > 0.0]
+    far = places[np.lexsort((places, -values))[: min(TOP, len(apart))]]
     return Summary(
-        len(flat),
-        int(np.count_nonzero(solution.upper == 0.0)),
-        pair_at(solution, int(flat.argmin())),
-        pair_at(solution, int(np.argpartition(flat, middle)[middle])),
-        pair_at(solution, int(flat.argmax())),
-        tuple(pair_at(solution, int(place)) for place in near),
+        len(places),
+        int(np.count_nonzero(solution.upper.ravel()[places] == 0.0)),
+        pair_at(solution, int(order[0])),
+        pair_at(solution, int(order[(len(order) - 1) // 2])),
+        pair_at(solution, int(far[0] if len(far) else order[-1])),
+        tuple(pair_at(solution, int(place)) for place in apart[:TOP]),
+        tuple(pair_at(solution, int(place)) for place in far),
     )
 
 
-def pair_at(solution: Solution, place: int) -> PairDistance:
+def pair_at(solution: AnyAnswer, place: int) -> PairDistance:
     """The distance at a flat index."""
-    x, y = divmod(place, solution.problem.shape[1])
-    names = solution.problem.source.name_of(x), solution.problem.target.name_of(y)
+    x, y = divmod(place, solution.value.shape[1])
+    source, target = solution.problem.source, solution.problem.target
     numbers = (float(bound[x, y]) for bound in (solution.value, solution.lower, solution.upper))
-    return PairDistance(*names, *numbers)
+    return PairDistance(source.name_of(x), target.name_of(y), *numbers)
 
 
 def as_text(outcome: Outcome) -> Iterator[RenderableType]:
-    """The facts, then where the distance comes from or the closest pairs, then the verdict."""
+    """The facts, then where the distance comes from or the closest and farthest pairs, then the verdict."""
     yield facts_table(_facts(outcome), bold="distance")
-    if outcome.summary is not None and outcome.summary.closest:
+    summary = outcome.summary
+    if summary is not None and summary.closest:
         yield Text("\nClosest pairs of states that are not at zero", style="bold")
-        yield distances_table(outcome.summary.closest)
+        yield distances_table(summary.closest)
+        if set(summary.farthest) != set(summary.closest):
+            yield Text("\nFarthest pairs of states", style="bold")
+            yield distances_table(summary.farthest)
     explanation = outcome.explanation
     if explanation is not None and explanation.parts:
         yield Text("\nWhere it comes from: pairs of states under the best coupling found", style="bold")
@@ -110,11 +136,18 @@ def as_text(outcome: Outcome) -> Iterator[RenderableType]:
         yield Text(f"\n{verdict_line(outcome)}", style="bold")
 
 
+def as_short_text(outcome: Outcome) -> Iterator[RenderableType]:
+    """The result alone: one number, or what is known of all pairs."""
+    if outcome.summary is not None:
+        yield facts_table(_summary_facts(outcome, outcome.summary), bold="largest")
+    elif has_starts(outcome.solution):
+        yield Text(_start_digits(outcome).value)
+
+
 def as_document(outcome: Outcome) -> dict[str, Any]:
-    """The JSON object whose keys `bisimetric distance --help` lists."""
-    solution = outcome.solution
-    problem = solution.problem
-    starts = has_starts(solution)
+    """The JSON object whose keys the help of the command lists."""
+    solution, question = outcome.solution, outcome.question
+    starts = outcome.summary is None and has_starts(solution)
     lower, upper = solution.interval if starts else (None, None)
     explanation = outcome.explanation
     return {
@@ -125,11 +158,13 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "relative_gap": solution.relative_gap,
         "tol": solution.tol,
         "tol_reached": solution.reached_tol,
-        "source": outcome.source,
-        "target": outcome.target,
-        "states": list(problem.shape),
-        "discount": problem.discount,
-        "normalised": problem.normalised,
+        "source": question.source,
+        "target": question.target,
+        "states": list(solution.value.shape),
+        "kind": question.kind,
+        "cost": question.cost,
+        "discount": question.discount,
+        "normalised": question.normalised,
         "solver": solution.solver,
         "status": solution.status.name,
         "message": solution.status.value,
@@ -140,6 +175,7 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "explain_rest": None if explanation is None else explanation.rest,
         "summary": None if outcome.summary is None else asdict(outcome.summary),
         "limit": None if outcome.verdict is None else {"fail_above": outcome.limit, "verdict": outcome.verdict.value},
+        **question.more,
     }
 
 
@@ -167,7 +203,7 @@ def verdict_line(outcome: Outcome) -> str:
     return f"undecided, {remedy}: the limit {outcome.limit!r} is in {known.interval}"
 
 
-def gap_words(solution: Solution) -> str:
+def gap_words(solution: AnyAnswer) -> str:
     """The relative gap, and the tolerance if it was missed."""
     gap = f"{solution.relative_gap:.1e} of the largest distance" if solution.relative_gap else "0"
     return gap if solution.reached_tol else f"{gap}; wanted {solution.tol:g}, NOT REACHED"
@@ -187,19 +223,24 @@ def _start_digits(outcome: Outcome) -> Digits:
 
 
 def _facts(outcome: Outcome) -> Iterator[Row]:
-    solution = outcome.solution
-    problem = solution.problem
-    yield "chains", f"{printable(outcome.source)} and {printable(outcome.target)}"
-    if has_starts(solution):
+    solution, question = outcome.solution, outcome.question
+    names = (
+        printable(question.source)
+        if question.itself
+        else f"{printable(question.source)} and {printable(question.target)}"
+    )
+    yield "model" if question.itself else "models" if question.kind == "metric" else "chains", names
+    if outcome.summary is not None:
+        yield from _summary_facts(outcome, outcome.summary)
+    elif has_starts(solution):
         known = _start_digits(outcome)
         yield "distance", known.value
         yield "certified", f"in {known.interval}"
-        yield "starts", " and ".join(_starts(problem.source, problem.target))
-    if outcome.summary is not None:
-        yield from _summary_facts(outcome, outcome.summary)
-    kind = "normalised: times 1-γ" if problem.normalised else "sum of discounted costs"
-    yield "meaning", f"{kind}; γ = {discount_text(problem.discount)}, cost: {printable(outcome.cost)}"
-    yield "states", "{} × {}".format(*problem.shape)
+        yield "starts", " and ".join(_starts(*solution.models))
+    yield "meaning", question.meaning
+    states = "{} × {}".format(*solution.value.shape)
+    unsolved = int(np.isnan(solution.value).sum())
+    yield "states", f"{states}; {solution.value.size - unsolved} pairs are reachable" if unsolved else states
     steps = len(solution.history)
     yield "solver", f"{solution.solver}, {steps} step{'' if steps == 1 else 's'}"
     yield "relative gap", gap_words(solution)
@@ -208,30 +249,36 @@ def _facts(outcome: Outcome) -> Iterator[Row]:
 
 
 def _summary_facts(outcome: Outcome, summary: Summary) -> Iterator[Row]:
-    problem = outcome.solution.problem
-    lacking = [
-        printable(name)
-        for name, chain in ((outcome.source, problem.source), (outcome.target, problem.target))
-        if chain.start is None
-    ]
-    yield "starts", f"none in {' and '.join(lacking)}; --start A0 B0 gives one distance"
+    question, solution = outcome.question, outcome.solution
+    if not question.itself:
+        given = zip((question.source, question.target), solution.models, strict=True)
+        lacking = [printable(name) for name, model in given if model.start is None]
+        yield "starts", f"none in {' and '.join(lacking)}; --start A0 B0 gives one distance"
     for name, pair in (("smallest", summary.smallest), ("median", summary.median), ("largest", summary.largest)):
         yield name, f"{pair.digits.value} between {printable(pair.source)} and {printable(pair.target)}"
     yield "proved zero", f"{summary.zero_pairs} of {summary.n_pairs} pairs"
-    yield "interval", f"at most {outcome.solution.gap:.1e} wide for every pair"
+    yield "interval", f"at most {solution.gap:.1e} wide for every pair"
 
 
-def _starts(*chains: MarkovChain) -> Iterator[str]:
-    for chain in chains:
-        if chain.start is not None:
-            states = np.flatnonzero(chain.start)
-            single = len(states) == 1
-            yield printable(chain.name_of(int(states[0]))) if single else f"a distribution on {len(states)} states"
+def _starts(*models: Model) -> Iterator[str]:
+    for model in models:
+        if model.start is not None:
+            states = np.flatnonzero(model.start)
+            first = int(states[0])
+            name = str(first) if model.names is None else model.names[first]
+            yield printable(name) if len(states) == 1 else f"a distribution on {len(states)} states"
 
 
 def _parts_table(explanation: Explanation) -> Table:
-    table = pairs_table("occupancy", "cost", "amount", "share")
-    for row in explanation.rows():
+    """The parts with their numbers; actions stand in one column if they are the same on both sides."""
+    pairs = [part.actions for part in explanation.parts]
+    same = all(actions is not None and actions[0] == actions[1] for actions in pairs)
+    head, rows = list(explanation.head()), [list(row) for row in explanation.rows()]
+    if same:
+        head[2:4], rows = ["action"], [[*row[:2], *row[3:]] for row in rows]
+    names = tuple(head[:-NUMBER_COLUMNS])
+    table = pairs_table(*head[-NUMBER_COLUMNS:], names=names)
+    for row in rows:
         table.add_row(*row)
     return table
 

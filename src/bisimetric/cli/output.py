@@ -69,7 +69,7 @@ def columns_table() -> Table:
     return Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
 
 
-def pairs_table(*columns: str, names: tuple[str, str] = ("source", "target")) -> Table:
+def pairs_table(*columns: str, names: tuple[str, ...] = ("source", "target")) -> Table:
     """An empty table of pairs of states with these columns of numbers."""
     table = columns_table()
     for name in names:

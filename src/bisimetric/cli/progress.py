@@ -12,6 +12,8 @@ import time
 from threading import Timer
 from typing import TYPE_CHECKING
 
+from bisimetric.cli.messages import is_quiet
+
 if TYPE_CHECKING:
     from rich.live import Live
     from rich.spinner import Spinner
@@ -33,7 +35,7 @@ class Progress:
         self._live: Live | None = None
 
     def __enter__(self) -> Progress:
-        if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        if not is_quiet() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             self._timer = Timer(DELAY, self._show)
             self._timer.daemon = True
             self._timer.start()

@@ -48,13 +48,13 @@ def described(path: object, problem: object) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in f"{path}: {text}")
 
 
-def open_regular(path: Path) -> tuple[IO[bytes], int]:
+def open_regular(path: Path, expected: str = "a file that bisimetric.save wrote") -> tuple[IO[bytes], int]:
     """Open a regular file for reading; returns it and its size. Nothing else is opened: opening a pipe would block."""
     try:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
-            raise FileFormatError(f"is {kind}, expected a file that bisimetric.save wrote")
+            raise FileFormatError(f"is {kind}, expected {expected}")
         file = open(path, "rb")  # noqa: SIM115
     except FileNotFoundError:
         raise FileFormatError("no such file") from None
@@ -63,7 +63,7 @@ def open_regular(path: Path) -> tuple[IO[bytes], int]:
         return file, size
     file.close()
     if size == 0:
-        raise FileFormatError("is empty, expected a file that bisimetric.save wrote")
+        raise FileFormatError(f"is empty, expected {expected}")
     raise FileFormatError(f"has {size} bytes, expected at most {SIZE_LIMIT}")
 
 

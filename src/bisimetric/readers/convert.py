@@ -11,11 +11,12 @@ from bisimetric._support.options import hint
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.readers import arrays, dicts, files, gym, names
+from bisimetric.readers import arrays, dicts, files, gym, matrices, names
 from bisimetric.readers.reader import Reader
 
 READERS: tuple[Reader, ...] = (
     files.READER,
+    matrices.READER,
     names.READER,
     gym.READER,
     dicts.READER,

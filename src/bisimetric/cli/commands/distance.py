@@ -1,0 +1,111 @@
+"""`bisimetric distance` on the command line."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from bisimetric.cli.arguments import (
+    MODEL_HELP,
+    Command,
+    add_answer,
+    add_cost,
+    add_discount,
+    add_reading,
+    add_solving,
+    add_start,
+)
+from bisimetric.cli.messages import EXIT_CODES
+
+ANSWER_KEYS = """\
+Keys of --json, null where a value does not exist:
+  distance, lower, upper    between the starts
+  gap, relative_gap         max(upper - lower) over all pairs of states, and
+                            that divided by the largest upper bound
+  tol, tol_reached          the relative gap to reach, and whether it is met
+  source, target, states    as given, and [n, m]
+  kind, cost                distance, bisimilarity or metric; the cost as given
+  discount, normalised
+  solver, status, message   status SOLVED, COMPLETED, STEP_LIMIT, TIME_LIMIT
+                            or STALLED
+  steps, history            history: [{step, gap, seconds}]
+  seconds, memory_bytes     {cpu, wall} from reading the input; peak memory
+  explain                   null after --time-limit; otherwise the pairs of
+                            states with the largest amounts:
+                            [{source, target, occupancy, cost, amount, share}]
+                            with cost as given and amount = occupancy · cost,
+                            divided by 1-γ if not normalised
+  explain_rest              amount of all pairs that are not listed
+  summary                   without starts: {n_pairs, zero_pairs, smallest,
+                            median, largest, closest, farthest}; a pair of
+                            states is {source, target, distance, lower, upper}
+  limit                     with --fail-above: {fail_above, verdict}; verdict
+                            is within, above or undecided"""
+
+DISTANCE_HELP = f"""\
+Print the certified distance between two chains, and where it comes from.
+
+A and B are built-in environments (`bisimetric environments` lists them) or
+files. The answer is an interval that provably contains the true distance. If a
+chain has no start, a summary of the distances between all states is printed
+instead.
+
+Examples:
+  bisimetric distance four-rooms:p1 four-rooms:p0 --discount 0.95
+  bisimetric distance a.json b.json --discount 0.9 --start idle 0
+  bisimetric distance a.json b.json --discount 0.9 --cost cost.csv --json
+  bisimetric distance a.json b.json --discount 1 --bisimilarity
+  bisimetric distance old.npz new.npz --discount 0.99 --normalised \\
+      --fail-above 0.05 --time-limit 60
+  bisimetric distance grid-3x3 matching-four-rooms --discount 0.95 \\
+      --plot rooms.png
+  bisimetric distance grid-3x3 open-grid:3 --discount 0.9 \\
+      --solver sinkhorn-value-iteration --set rounds=750 --set step_size=1
+
+A chain file in JSON (all but transitions may be left out):
+  {{"transitions": [[0.5, 0.5], [0, 1]], "reward": [0, 1], "start": 0,
+   "names": ["idle", "busy"], "labels": ["a", "b"]}}
+
+{ANSWER_KEYS}"""
+
+
+def _add_arguments(command: ArgumentParser) -> None:
+    add = command.add_argument
+    add("source", metavar="A", help=f"First chain. {MODEL_HELP}")
+    add("target", metavar="B", help="Second chain.")
+    add_discount(command, "Discount factor γ, 0 ≤ γ < 1, with --bisimilarity γ ≤ 1")
+    add_cost(command)
+    add(
+        "--bisimilarity",
+        action="store_true",
+        help="The distance of the verification literature: 1 where labels differ, otherwise that of the successors. "
+        "It bounds the difference of the probabilities of every property.",
+    )
+    add("--normalised", action="store_true", help="Multiply by 1-γ: a weighted mean of costs instead of their sum.")
+    add(
+        "--pairs",
+        choices=("all", "reachable"),
+        default="all",
+        metavar="PAIRS",
+        help="'all' pairs of states (the default), or those 'reachable' from the starts, which may be far fewer.",
+    )
+    add_start(command)
+    add_reading(command)
+    add_solving(command)
+    add_answer(command)
+
+
+def _run(options: Namespace) -> int:
+    from bisimetric.cli.distance import DistanceRequest, run
+
+    return run(DistanceRequest.of(options))
+
+
+COMMAND = Command(
+    "distance",
+    "distance A B --discount G",
+    "The certified distance between two chains.",
+    DISTANCE_HELP,
+    _add_arguments,
+    _run,
+    EXIT_CODES,
+)

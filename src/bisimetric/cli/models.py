@@ -1,0 +1,135 @@
+"""Models of the command line: a text, or stdin, becomes a model by `as_chain` or `as_model`.
+
+`--const` and `--normalise-rows` are options of the text (`brp.prism,N=16`, `counts.csv,normalise`) for all models at
+once. stdin is copied to a file first, so that every format can be read from there.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from bisimetric._support.memory import in_words
+from bisimetric.cli.arguments import Request
+from bisimetric.errors import BisimetricError, FileFormatError, InvalidChain, InvalidOption
+from bisimetric.io.files import SIZE_LIMIT, SUFFIXES
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.mdp import MDP
+from bisimetric.readers.convert import as_chain, as_model
+from bisimetric.readers.matrices import MATRIX_SUFFIXES
+from bisimetric.readers.specs import is_file_of, split_spec
+
+STDIN = "-"
+WITH_CONSTANTS = (".prism", ".nm", ".pm", ".jani")  # files that `--const` is for
+MODEL_ENDINGS = SUFFIXES  # files that models can be written to
+CHUNK = 2**20  # bytes
+REMEDIES_HERE = {  # the library's remedies in words of the command line
+    "mdp.under(policy) makes one": "`bisimetric metric` compares decision processes, and `bisimetric convert IN OUT "
+    "--policy uniform` makes a chain of one",
+    "MarkovChain.normalised(...) rescales rows": "divide each row by its sum",
+}
+
+Model = TypeVar("Model", MarkovChain, MDP, MarkovChain | MDP)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Request):
+    """How models are read."""
+
+    const: list[str] | None
+    normalise_rows: bool
+
+    def chains(self, texts: Iterable[str]) -> list[MarkovChain]:
+        """The chains that the texts stand for."""
+        return [_named(text, as_chain, STDIN_FORMAT) for text in self._with_options(list(texts))]
+
+    def models(self, texts: Iterable[str], stdin_format: str | None = None) -> list[MarkovChain | MDP]:
+        """The chains and decision processes that the texts stand for; stdin holds a file of this ending."""
+        return [_named(text, as_model, stdin_format or STDIN_FORMAT) for text in self._with_options(list(texts))]
+
+    def _with_options(self, texts: list[str]) -> list[str]:
+        if texts.count(STDIN) > 1:
+            raise InvalidOption("stdin (-) is given twice, expected once; it can be read only once")
+        if self.normalise_rows:
+            texts = _extended(texts, {"normalise": "true"}, MATRIX_SUFFIXES, "--normalise-rows")
+        if self.const:
+            texts = _extended(texts, _constants(self.const), WITH_CONSTANTS, "--const")
+        return texts
+
+
+STDIN_FORMAT = ".json"
+
+
+def transition_count(model: MarkovChain | MDP) -> int:
+    """How many transitions a model has, of all actions."""
+    matrices = [model.transitions] if isinstance(model, MarkovChain) else model.transitions
+    return sum(int(matrix.nnz) for matrix in matrices)
+
+
+def write_model(model: MarkovChain | MDP, path: str) -> None:
+    """Write a model to a file, by its ending."""
+    model.save(path)
+
+
+def _constants(items: list[str]) -> dict[str, str]:
+    """The constants of every `--const`."""
+    constants: dict[str, str] = {}
+    for item in ",".join(items).split(","):
+        name, equals, value = (part.strip() for part in item.partition("="))
+        if not (name and equals and value):
+            raise InvalidOption(f"--const has {item!r}, expected NAME=VALUE, as in --const N=5,K=2")
+        if name in constants:
+            raise InvalidOption(f"--const gives {name} twice, expected once")
+        constants[name] = value
+    return constants
+
+
+def _extended(texts: list[str], options: dict[str, str], suffixes: tuple[str, ...], flag: str) -> list[str]:
+    """The texts, with these options added to those that stand for files of these endings; own options stay."""
+    if not any(is_file_of(text, suffixes) for text in texts):
+        raise InvalidOption(f"{flag} is for files that end in {', '.join(suffixes)}, and there is none")
+    found = []
+    for text in texts:
+        if is_file_of(text, suffixes):
+            own = split_spec(text).options
+            text += "".join(f",{key}={value}" for key, value in options.items() if key not in own)
+        found.append(text)
+    return found
+
+
+def _named(text: str, read: Callable[[object], Model], stdin_format: str) -> Model:
+    """Read a model; an error names what it is about, and the remedy on the command line."""
+    if text == STDIN:
+        return _from_stdin(read, stdin_format)
+    try:
+        return read(text)
+    except InvalidChain as error:
+        raise _located(error, text) from None
+
+
+def _located(error: InvalidChain, text: str) -> InvalidChain:
+    """The error with the text that it is about, and with the remedy in words of the command line."""
+    message = str(error)
+    for remedy, here in REMEDIES_HERE.items():
+        message = message.replace(remedy, here)
+    return InvalidChain(message if text in message else f"{text}: {message}")
+
+
+def _from_stdin(read: Callable[[object], Model], suffix: str) -> Model:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"stdin{suffix}"
+        size = 0
+        with open(file, "wb") as copy:
+            while chunk := sys.stdin.buffer.read(CHUNK):
+                size += len(chunk)
+                if size > SIZE_LIMIT:
+                    raise FileFormatError(f"stdin has more than {in_words(SIZE_LIMIT)}, expected a model file")
+                copy.write(chunk)
+        try:
+            return read(str(file))
+        except BisimetricError as error:
+            raise type(error)(str(error).replace(str(file), "stdin")) from None
