@@ -26,7 +26,7 @@ from bisimetric.readers.specs import is_file_of, split_spec
 STDIN = "-"
 WITH_CONSTANTS = (".prism", ".nm", ".pm", ".jani")  # files that `--const` is for
 MODEL_ENDINGS = SUFFIXES  # files that models can be written to
-CHUNK = 2**20  # bytes
+STDIN_CHUNK = 2**20  # bytes
 REMEDIES_HERE = {  # the library's remedies in words of the command line
     "mdp.under(policy) makes one": "`bisimetric metric` compares decision processes, and `bisimetric convert IN OUT "
     "--policy uniform` makes a chain of one",
@@ -124,7 +124,7 @@ def _from_stdin(read: Callable[[object], Model], suffix: str) -> Model:
         file = Path(folder) / f"stdin{suffix}"
         size = 0
         with open(file, "wb") as copy:
-            while chunk := sys.stdin.buffer.read(CHUNK):
+            while chunk := sys.stdin.buffer.read(STDIN_CHUNK):
                 size += len(chunk)
                 if size > SIZE_LIMIT:
                     raise FileFormatError(f"stdin has more than {in_words(SIZE_LIMIT)}, expected a model file")
