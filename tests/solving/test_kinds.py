@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
+from bisimetric.problems.control import Control
 from bisimetric.problems.game import Game
 from bisimetric.solving.kinds import KINDS
 
@@ -15,6 +16,7 @@ CHAIN = bm.environments.grid_3x3()
 PROBLEMS = {
     bm.Problem: bm.Problem(CHAIN, CHAIN, discount=0.9),
     Game: Game(bm.as_mdp(CHAIN), bm.as_mdp(CHAIN), discount=0.9),
+    Control: Control(bm.as_mdp(CHAIN), discount=0.9),
 }
 
 

@@ -1,7 +1,8 @@
 """The solvers: they propose iterates, the loop and the checker decide. Adding one is a file here and a line below.
 
 `base` says what a solver is; `sinkhorn/` holds the entropic ones. Imports `operators`, `couplings` and below; solvers
-do not import one another. `GameIteration` solves games between decision processes, the others problems between chains.
+do not import one another. `GameIteration` solves games between decision processes, `ControlIteration` finds
+the best policy of one, and the others solve problems between chains.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from bisimetric.errors import InvalidOption
 from bisimetric.solvers.base import AnySolver, Iterate, Solver, TreeIterate, sweep
 
 if TYPE_CHECKING:
+    from bisimetric.solvers.control_iteration import ControlIteration as ControlIteration
     from bisimetric.solvers.game_iteration import GameIteration as GameIteration
     from bisimetric.solvers.linear_program import LinearProgram as LinearProgram
     from bisimetric.solvers.policy_iteration import PolicyIteration as PolicyIteration
@@ -32,7 +34,11 @@ SOLVERS = {  # name: (class, module)
     "entropic-policy-iteration": ("EntropicPolicyIteration", "sinkhorn.entropic_policy_iteration"),
     "sinkhorn-bellman": ("SinkhornBellman", "sinkhorn.bellman"),
 }
-SOLVER_HOMES = dict(SOLVERS.values()) | {"GameIteration": "game_iteration"}
+FOR_PROCESSES = {  # the same for decision processes
+    "game-iteration": ("GameIteration", "game_iteration"),
+    "control-iteration": ("ControlIteration", "control_iteration"),
+}
+SOLVER_HOMES = dict([*SOLVERS.values(), *FOR_PROCESSES.values()])
 
 __all__ = ["Iterate", "Solver", "TreeIterate", "all_solvers", "by_name", "sweep", *SOLVER_HOMES]
 __getattr__, __dir__ = lazy_names(__name__, SOLVER_HOMES)
@@ -80,7 +86,7 @@ def by_name(solver: AnySolver | str) -> AnySolver:
     """
     if isinstance(solver, Solver):
         return solver
-    names = {name: home[0] for name, home in SOLVERS.items()} | {"game-iteration": "GameIteration"}
+    names = {name: home[0] for name, home in (SOLVERS | FOR_PROCESSES).items()}
     if isinstance(solver, str) and solver in names:
         made: AnySolver = __getattr__(names[solver])()
         return made

@@ -8,14 +8,13 @@ from typing import ClassVar
 
 from bisimetric.certificates import game as certificates
 from bisimetric.certificates.interval import Certificate
-from bisimetric.errors import InvalidOption
 from bisimetric.models.rows import Floats
 from bisimetric.operators.game import GameBellman
 from bisimetric.operators.trees import without_flows
 from bisimetric.problems.game import Game
 from bisimetric.solvers.game_iteration import GameIterate, GameIteration
 from bisimetric.solving.game_solution import MDPSolution
-from bisimetric.solving.question import Question, SolveRecord
+from bisimetric.solving.question import Question, SolveRecord, refuse_guess
 
 
 class GameQuestion(Question[Game, GameBellman, GameIterate, MDPSolution]):
@@ -28,8 +27,7 @@ class GameQuestion(Question[Game, GameBellman, GameIterate, MDPSolution]):
         return GameBellman.of(self.problem)
 
     def guess(self, initial: object) -> None:
-        if initial is not None:
-            raise InvalidOption("initial is given for decision processes, expected None: games start from the cost")
+        refuse_guess(initial, "games start from the cost")
 
     def start(self, guess: Floats | None) -> None:
         return None

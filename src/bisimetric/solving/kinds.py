@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from bisimetric.problems.control import Control
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
 from bisimetric.solving.chains import ChainQuestion
+from bisimetric.solving.control import ControlQuestion
 from bisimetric.solving.games import GameQuestion
 from bisimetric.solving.question import Question
 
 KINDS: dict[type, type[Question[Any, Any, Any, Any]]] = {
     Problem: ChainQuestion,
     Game: GameQuestion,
+    Control: ControlQuestion,
 }

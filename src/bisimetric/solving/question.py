@@ -1,22 +1,40 @@
 """The one place that says what a kind of question provides: an operator, certificates, an answer.
 
-The loop knows nothing else. There are two kinds so far, two chains (`solving.chains`) and two decision processes
-(`solving.games`); `solving.kinds` lists them. A new kind is a problem in `problems/`, a file here, and a line there.
+The loop knows nothing else. `solving.kinds` lists the kinds: two chains (`solving.chains`), two decision processes
+(`solving.games`), one decision process (`solving.control`). A new kind is a problem in `problems/`, a file here, and a
+line there.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from bisimetric.certificates.interval import Bounds, Certificate
+from bisimetric.errors import InvalidOption
 from bisimetric.models.rows import Floats
 from bisimetric.solvers.base import AnySolver, IterateT, OperatorT, Solver
-from bisimetric.solving.solution import Answer, Status, Step
+from bisimetric.solving.solution import Status, Step
 
 ProblemT = TypeVar("ProblemT")
-AnswerT = TypeVar("AnswerT", bound=Answer)
+
+
+class Answered(Protocol):
+    """What the loop asks of an answer, for its messages."""
+
+    @property
+    def relative_gap(self) -> float:
+        """The certified gap, relative to the largest bound."""
+        ...
+
+    @property
+    def history(self) -> tuple[Step, ...]:
+        """What happened step by step."""
+        ...
+
+
+AnswerT = TypeVar("AnswerT", bound=Answered)
 
 
 class SolveRecord(NamedTuple):
@@ -69,3 +87,9 @@ class Question(ABC, Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     @abstractmethod
     def answer(self, record: SolveRecord, certificate: Certificate, iterate: IterateT | None) -> AnswerT:
         """The answer; no iterate if nothing had to be solved, or an interrupt came before the first."""
+
+
+def refuse_guess(initial: object, why: str) -> None:
+    """For questions that take no guess."""
+    if initial is not None:
+        raise InvalidOption(f"initial is given for decision processes, expected None: {why}")

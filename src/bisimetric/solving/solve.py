@@ -23,14 +23,16 @@ from bisimetric._support.threads import OutOfTime, deadline, no_deadline
 from bisimetric.certificates.interval import Bounds
 from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.problems.control import Control
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
 from bisimetric.solvers import by_name
 from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Iterate, IterateT, OperatorT
+from bisimetric.solving.control import ControlSolution
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.kinds import KINDS
-from bisimetric.solving.question import AnswerT, ProblemT, Question, SolveRecord
-from bisimetric.solving.solution import Answer, Solution, Status, Step
+from bisimetric.solving.question import Answered, AnswerT, ProblemT, Question, SolveRecord
+from bisimetric.solving.solution import Solution, Status, Step
 
 SOLVERS_NOISE = 128 * UNIT_ROUNDOFF  # as NOISE: what a solver's own tolerances leave, and the checker does not have
 CHECKERS_NOISE = 2**20 * UNIT_ROUNDOFF  # as NOISE, of the checker: its interval is wider, more so for large supports
@@ -72,8 +74,12 @@ def solve(
 ) -> MDPSolution: ...
 
 
+@overload
+def solve(problem: Control, solver: None = None, *, time_limit: float | None = None) -> ControlSolution: ...
+
+
 def solve(
-    problem: Problem | Game,
+    problem: Problem | Game | Control,
     solver: AnySolver | str | None = None,
     *,
     tol: float | None = None,
@@ -83,7 +89,7 @@ def solve(
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
     quotient: bool = True,
-) -> Answer:
+) -> Answered:
     """Solve a problem to a certified relative gap of `tol`.
 
     Parameters
@@ -144,7 +150,7 @@ def solve(
     if quotient is not True:
         flag(quotient, "quotient")
     question = kind(problem, chosen, quotient=quotient)
-    answer: Answer = _run(question, options, question.guess(initial))
+    answer: Answered = _run(question, options, question.guess(initial))
     return answer
 
 
