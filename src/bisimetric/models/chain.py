@@ -21,6 +21,7 @@ from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.stored import Stored
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidChain
+from bisimetric.models.frames import COUNTING, aligned, without_frame
 from bisimetric.models.rows import Floats, SparseField, as_csr, exact_rows, is_scalar, real_array, refuse_not_finite
 
 Label = str | int | float | tuple[str | int | float, ...]
@@ -35,9 +36,10 @@ class MarkovChain(EqualByContent, Stored, Immutable):
 
     Parameters
     ----------
-    transitions : [n, n] array or sparse matrix
+    transitions : [n, n] array, sparse matrix or DataFrame
         Row x is the distribution of the successors of state x. Rows sum to one within 1e-9 (1e-6 in single
-        precision); they are rescaled and rounded so that they sum to one exactly.
+        precision); they are rescaled and rounded so that they sum to one exactly. The index of a frame has the names,
+        and its columns are the same in any order.
     reward : [n] array, optional
         The reward of each state, by which the default cost compares states.
     start : int, str or [n] array, optional
@@ -87,12 +89,13 @@ class MarkovChain(EqualByContent, Stored, Immutable):
         names: Iterable[str] | None = None,
         labels: Iterable[object] | None = None,
     ) -> None:
+        transitions, names = without_frame(transitions, names, "transitions")
         matrix, tol = as_csr(transitions, "transitions")
         n_states = matrix.shape[0]
         if n_states == 0:
             raise InvalidChain("transitions is empty, expected at least one state")
         if matrix.shape[1] != n_states:
-            raise InvalidChain(f"transitions has shape {matrix.shape}, expected a square matrix")
+            raise InvalidChain(f"transitions has shape {matrix.shape}, expected a square matrix; {COUNTING}")
         rows = exact_rows(matrix, "transitions", tol)
         known_names = checked_names(names, n_states)
         values = {
@@ -100,7 +103,7 @@ class MarkovChain(EqualByContent, Stored, Immutable):
             "row_error": rows.error,
             "merged": frozen(np.zeros(n_states, np.bool_)),
             "names": known_names,
-            "reward": _checked_reward(reward, n_states),
+            "reward": _checked_reward(aligned(reward, known_names, "reward"), n_states),
             "labels": checked_labels(labels, n_states),
             "start": checked_start(start, n_states, known_names),
         }
@@ -121,7 +124,7 @@ class MarkovChain(EqualByContent, Stored, Immutable):
 
         Parameters
         ----------
-        transitions : [n, n] array or sparse matrix
+        transitions : [n, n] array, sparse matrix or DataFrame
             Entries that are not negative; each row is divided by its sum.
         reward, start, names, labels
             As in the constructor.
@@ -141,6 +144,7 @@ class MarkovChain(EqualByContent, Stored, Immutable):
         >>> bm.MarkovChain.normalised([[3, 1], [0, 2]]).transitions.toarray().tolist()
         [[0.75, 0.25], [0.0, 1.0]]
         """
+        transitions, names = without_frame(transitions, names, "transitions")
         matrix, _ = as_csr(transitions, "transitions")
         refuse_not_finite(matrix, "transitions")
         if matrix.nnz and matrix.data.min() >= 0:
@@ -221,6 +225,7 @@ def checked_start(start: object, n_states: int, names: Sequence[str] | None) -> 
     """The start as a distribution with an exact sum, from a state (index or name) or a distribution."""
     if start is None:
         return None
+    start = aligned(start, names, "start")
     if is_scalar(start, "start", InvalidChain):
         distribution = np.zeros(n_states)
         distribution[state_index(start, n_states, names)] = 1.0

@@ -21,6 +21,7 @@ from bisimetric._support.lazy import method_above
 from bisimetric._support.stored import Stored
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import Label, MarkovChain, checked_labels, checked_names, checked_start
+from bisimetric.models.frames import without_frames
 from bisimetric.models.policies import OptimalPolicy, checked_policy, mean_rewards
 from bisimetric.models.rows import (
     UNIT_ROUNDOFF,
@@ -108,6 +109,7 @@ class MDP(EqualByContent, Stored, Immutable):
         available: object = None,
         labels: Iterable[object] | None = None,
     ) -> None:
+        transitions, names = without_frames(transitions, names)
         matrices = _checked_matrices(transitions)
         n_states, n_actions = matrices[0][0].shape[0], len(matrices)
         mask = _checked_available(available, (n_states, n_actions))
@@ -258,10 +260,23 @@ def _checked_matrices(transitions: object) -> list[tuple[sparse.csr_array, float
     n_states = matrices[0][0].shape[0]
     if n_states == 0:
         raise InvalidChain("transitions[0] is empty, expected at least one state")
+    _check_order(len(matrices), {matrix.shape for matrix, _ in matrices})
     for a, (matrix, _) in enumerate(matrices):
         if matrix.shape != (n_states, n_states):
             raise InvalidChain(f"transitions[{a}] has shape {matrix.shape}, expected {(n_states, n_states)}")
     return matrices
+
+
+def _check_order(length: int, shapes: set[tuple[int, int]]) -> None:
+    """Raise where the axes of transitions are in another order: [n, A, n] or [n, n, A]."""
+    rows, columns = next(iter(shapes))
+    axis = {columns: 1, rows: 2}.get(length, 0) if len(shapes) == 1 and rows != columns else 0
+    if axis:
+        order = "[n, A, n]" if axis == 1 else "[n, n, A]"
+        raise InvalidChain(
+            f"transitions has shape {(length, rows, columns)}, which looks like {order}, expected [A, n, n]: one "
+            f"matrix per action; np.moveaxis(transitions, {axis}, 0) puts the actions first"
+        )
 
 
 def _available_rows(matrix: sparse.csr_array, here: Mask, what: str, tol: float) -> tuple[sparse.csr_array, Floats]:

@@ -1,4 +1,4 @@
-"""Transition matrices: nested lists, sparse matrices, and everything else that numpy reads."""
+"""Transition matrices: nested lists, sparse matrices of any format, data frames, and all else that numpy reads."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ def _is_matrix(obj: object) -> bool:
     return sparse.issparse(obj) or isinstance(obj, (list, tuple)) or hasattr(obj, "__array__")
 
 
-READER = Reader("a transition matrix", _is_matrix, MarkovChain, has_rewards=False)
+READER = Reader("a transition matrix (array, sparse matrix or DataFrame)", _is_matrix, MarkovChain, has_rewards=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scipy import sparse
+
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.readers.reader import Reader
@@ -18,6 +20,6 @@ def _read(document: Mapping[str, Any]) -> MarkovChain | MDP:
 
 READER = Reader(
     "a dict as MarkovChain.to_dict or MDP.to_dict returns it",
-    lambda obj: isinstance(obj, Mapping),
+    lambda obj: isinstance(obj, Mapping) and not sparse.issparse(obj),  # some sparse matrices are dicts
     _read,
 )
