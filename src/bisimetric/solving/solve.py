@@ -19,7 +19,7 @@ from typing import Generic, NamedTuple, overload
 import numpy.typing as npt
 
 from bisimetric._support.options import as_float, flag, function_or_none, is_positive, shown, whole
-from bisimetric._support.threads import OutOfTime, deadline, no_deadline
+from bisimetric._support.threads import DEADLINE, OutOfTime, deadline, no_deadline
 from bisimetric.certificates.interval import Bounds
 from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
@@ -262,7 +262,7 @@ class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
                 return Status.STALLED
             if len(self._history) >= self._options.max_steps:
                 return Status.STEP_LIMIT
-            if time.perf_counter() - self._began > self._options.seconds:
+            if time.perf_counter() > DEADLINE.get():
                 return Status.TIME_LIMIT
             self._bounds = None  # a step changes trees in place, and may be interrupted
             after = solver.step(operator, iterate)
