@@ -91,7 +91,7 @@ def test_an_interval_holds_the_fixed_point(cost, value, discount, moved):
     once = Application(
         np.full((1, 1), applied), np.full((1, 1), applied), applied - value, applied - value, Errors(1, moved)
     )
-    found = interval(bellman, problem.cost, np.full((1, 1), value), once, lambda lower, upper: None)
+    found = interval(bellman, problem.cost, np.full((1, 1), value), lambda: once, lambda *bounds: None)
     truth = Fraction(cost) / (1 - Fraction(discount))
     assert Fraction(found.lower[0, 0]) <= truth <= Fraction(found.upper[0, 0])
     assert found.lower[0, 0] >= cost

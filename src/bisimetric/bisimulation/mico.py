@@ -124,6 +124,10 @@ def _certify(problem: Problem, bellman: Bellman, found: _Solved) -> Certificate:
     chains = problem.source, problem.target
     terms = sum(float(np.diff(chain.transitions.indptr).max()) for chain in chains)
     rows = 0.5 * sum(float(chain.row_error.max()) for chain in chains)
-    swept, residual = found.swept, found.swept - found.value
-    once = Application(swept, swept.copy(), float(residual.min()), float(residual.max()), Errors(terms, rows))
-    return Certificate(*interval(bellman, bellman.cost, found.value, once, lambda lower, upper: None))
+    residual = found.swept - found.value
+
+    def apply() -> Application:
+        both = found.swept.copy(), found.swept.copy()
+        return Application(*both, float(residual.min()), float(residual.max()), Errors(terms, rows))
+
+    return Certificate(*interval(bellman, bellman.cost, found.value, apply, lambda *bounds: None))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric.certificates.check import check, immediate
 from bisimetric.certificates.interval import Certificate
 from bisimetric.errors import InvalidProblem
-from bisimetric.models.rows import Floats, real_array
+from bisimetric.models.rows import Floats, finite, float_array
 from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.operators.trees import TreeWitness, new_trees
 from bisimetric.problems.discounted import Problem
+
+Mask = npt.NDArray[np.bool_]
 
 
 def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
@@ -59,14 +59,15 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
     return found.without(problem.unsolved)
 
 
-def checked_guess(problem: Problem, value: object, what: str) -> Floats:
-    """Finite numbers [n, m]; where the problem is not solved anything will do."""
-    if problem.unsolved is not None and np.shape(cast(Any, value)) == problem.shape:
-        value = np.where(problem.unsolved, 0.0, cast(Any, value))
-    guess = real_array(value, what, InvalidProblem, ndim=2)
+def checked_guess(problem: Problem, value: object, what: str, unknown: Mask | None = None) -> Floats:
+    """Finite numbers [n, m]; anything will do where the guess is `unknown` and where the problem is not solved."""
+    guess = float_array(value, what, InvalidProblem, ndim=2)
     if guess.shape != problem.shape:
         raise InvalidProblem(f"{what} has shape {guess.shape}, expected {problem.shape}")
-    return guess
+    for ignored in (unknown, problem.unsolved):
+        if ignored is not None:
+            guess[ignored] = problem.cost[ignored]
+    return finite(guess, what, InvalidProblem)
 
 
 def scaled_guess(bellman: Bellman, guess: Floats) -> Floats:

@@ -54,11 +54,11 @@ class ListedCertificate:
         return gap / max(float(self.upper.max()), largest_cost) if gap > 0 else 0.0
 
     def around(self, estimate: Floats | None = None, scale: float = 1.0) -> Certificate:
-        """The bounds at all pairs, with another estimate (times `scale`, overwritten) cut to them."""
+        """The bounds at all pairs, with another estimate (times `scale`) cut to them."""
         cost, error = self.bellman.cost, self.bellman.cost_error
         lower = self.bellman.pairs.spread(self.lower, cost_below(cost, error))
         upper = self.bellman.pairs.spread(self.upper, cost_above(cost, error))
-        value = lower + 0.5 * (upper - lower) if estimate is None else np.divide(estimate, scale, out=estimate)
+        value = lower + 0.5 * (upper - lower) if estimate is None else estimate / scale
         return Certificate(np.clip(value, lower, upper, out=value), lower, upper, self.shortfall)
 
 
@@ -85,24 +85,28 @@ def check(
     """What `value` (in the operator's scale) and the witness prove, in the problem's own units."""
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
     longest = witness.cells_per_pair
-    once = check_application(bellman, value, witness, rows)
-    if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
-        once = once._replace(lowest=min(once.lowest, 0.0), highest=max(once.highest, 0.0))
+
+    def apply() -> Application:
+        once = check_application(bellman, value, witness, rows)
+        if bellman.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
+            return once._replace(lowest=min(once.lowest, 0.0), highest=max(once.highest, 0.0))
+        return once
+
     cost = bellman.cost if bellman.pairs.is_complete else bellman.pairs.gather(bellman.cost)
     inside = provable(problem)
     if inside is not None and not bellman.pairs.is_complete:
         inside = bellman.pairs.gather(inside.astype(np.float64)) > 0.0
 
-    def proved_zero(lower: Floats, upper: Floats) -> npt.NDArray[np.bool_] | None:
+    def proved_zero(lower: Floats, upper: Floats, errors: Errors) -> npt.NDArray[np.bool_] | None:
         gap = float((upper - lower).max())
         candidate = zero_candidates(cost, upper, gap)
         if inside is not None:
             candidate &= inside
-        if once.errors.marginal > 0.0 or not candidate.any():
+        if errors.marginal > 0.0 or not candidate.any():
             return None
         return closed_subset(candidate, partial(successor_pairs, bellman, witness), longest)
 
-    found = interval(bellman, cost, value, once, proved_zero)
+    found = interval(bellman, cost, value, apply, proved_zero)
     if not bellman.pairs.is_complete:
         return ListedCertificate(bellman, found.lower, found.upper, found.shortfall)
     if bellman.stop.size:

@@ -80,17 +80,19 @@ def check_game(witness: GameProof) -> Certificate:
     bellman, value, blocks = witness.bellman, witness.value, witness.blocks()
     parts = [check_application(block.bellman, block.value, block, bellman.rows) for block in blocks]
     uppers = [part.upper for part in parts]
-    lower, upper = bellman.rule.outcome([part.lower for part in parts]), bellman.rule.outcome(uppers)
-    worst = Errors(*(max(column) for column in zip(*(part.errors for part in parts), strict=True)))
-    once = Application(lower, upper, float((lower - value).min()), float((upper - value).max()), worst)
 
-    def proved_zero(lower: Floats, upper: Floats) -> Mask | None:
+    def apply() -> Application:
+        lower, upper = bellman.rule.outcome([part.lower for part in parts]), bellman.rule.outcome(uppers)
+        worst = Errors(*(max(column) for column in zip(*(part.errors for part in parts), strict=True)))
+        return Application(lower, upper, float((lower - value).min()), float((upper - value).max()), worst)
+
+    def proved_zero(lower: Floats, upper: Floats, errors: Errors) -> Mask | None:
         candidate = zero_candidates(bellman.cost, upper, float((upper - lower).max()))
         if bellman.provable is not None:
             candidate &= bellman.provable
         return _proved_zero(bellman, blocks, uppers, candidate)
 
-    return Certificate(*interval(bellman, bellman.cost, value, once, proved_zero))
+    return Certificate(*interval(bellman, bellman.cost, value, apply, proved_zero))
 
 
 def immediate(bellman: GameBellman) -> Certificate:

@@ -169,14 +169,16 @@ def interval(
     operator: DiscountedOperator,
     cost: Floats,
     value: Floats,
-    once: Application,
-    proved_zero: Callable[[Floats, Floats], npt.NDArray[np.bool_] | None],
+    apply: Callable[[], Application],
+    proved_zero: Callable[[Floats, Floats, Errors], npt.NDArray[np.bool_] | None],
 ) -> Interval:
-    """MacQueen's bounds from one application, widened, cut to what is known anyway; its arrays are used up.
+    """MacQueen's bounds from one application, widened, cut to what is known anyway.
 
-    `cost`, not scaled, and the outcome have entries at the pairs of the application, `value` has one everywhere.
-    `proved_zero` is asked with the bounds, in the operator's scale, which pairs are zero for sure.
+    `apply` makes the application, whose arrays become the bounds. `cost`, not scaled, and the outcome have entries at
+    its pairs, `value` has one everywhere. `proved_zero` is asked with the bounds, in the operator's scale, and the
+    errors of the application which pairs are zero for sure.
     """
+    once = apply()
     lower, upper = once.lower, once.upper
     onward = operator.discount / (1.0 - operator.discount)
     lower += onward * once.lowest
@@ -191,7 +193,7 @@ def interval(
     upper += up
     for bound in (estimate, lower, upper):  # distances lie in this range
         np.clip(bound, 0.0, operator.largest_value(), out=bound)
-    zero = proved_zero(lower, upper)
+    zero = proved_zero(lower, upper, once.errors)
     for bound in (estimate, lower, upper):
         bound /= operator.scale
     if operator.largest_cost / operator.scale < SUBNORMAL_BELOW:

@@ -120,12 +120,10 @@ class Bellman:
         return value if self.pairs.is_complete else self.spread(self.pairs.gather(value))
 
     def plus(self, value: Floats, change: Floats) -> Floats:
-        """value + change, for a change at the pairs that are solved, which may be overwritten."""
+        """value + change, for a change at the pairs that are solved."""
         if self.pairs.is_complete:
-            change += value.ravel()
-            return change.reshape(self.shape)
-        change += self.pairs.gather(value)
-        return self.spread(change)
+            return (value.ravel() + change).reshape(self.shape)
+        return self.spread(self.pairs.gather(value) + change)
 
     def improve(self, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> Sweep:
         """One sweep: T V - V, with every tree optimal for `value`; trees are changed in place.

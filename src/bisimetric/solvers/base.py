@@ -214,7 +214,7 @@ def sweep(bellman: Bellman, value: Floats, before: TreeIterate | None = None, *,
     Examples
     --------
     A step of value iteration:
-    `sweep(operator, operator.plus(iterate.value, iterate.sweep.residual.copy()), iterate)`.
+    `sweep(operator, operator.plus(iterate.value, iterate.sweep.residual), iterate)`.
     """
     trees = new_trees(bellman) if before is None else before.trees
     return sweep_trees(bellman, value, trees, cold=before is None, ignore=ignore)

@@ -48,7 +48,7 @@ class ValueIteration(Solver[Bellman, TreeIterate]):
         return sweep(bellman, bellman.scaled_cost() if value is None else value)
 
     def step(self, bellman: Bellman, iterate: TreeIterate) -> TreeIterate:
-        value = bellman.plus(iterate.value, iterate.sweep.residual.copy())
+        value = bellman.plus(iterate.value, iterate.sweep.residual)
         if not bellman.stop.size:
             value += 0.5 * sum(bellman.bounds(iterate.sweep))
         return sweep(bellman, value, iterate)

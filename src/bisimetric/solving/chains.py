@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
 from bisimetric.certificates import check
 from bisimetric.certificates.certify import checked_guess, scaled_guess
 from bisimetric.certificates.interval import Bounds, Certificate
@@ -47,9 +45,7 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
         if initial is None:
             return None
         if isinstance(initial, Solution):
-            unsolved, initial = initial.problem.unsolved, initial.value
-            if unsolved is not None and initial.shape == self.problem.shape:
-                initial = np.where(unsolved, self.problem.cost, initial)
+            return checked_guess(self.problem, initial.value, "initial", initial.problem.unsolved)
         return checked_guess(self.problem, initial, "initial")
 
     def start(self, guess: Floats | None) -> Floats | None:
