@@ -6,6 +6,7 @@ once. stdin is copied to a file first, so that every format can be read from the
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
@@ -23,7 +24,7 @@ from bisimetric.readers.convert import as_chain, as_model
 from bisimetric.readers.matrices import MATRIX_SUFFIXES
 from bisimetric.readers.specs import is_file_of, split_spec
 
-STDIN = "-"
+STDIN = STDOUT = "-"
 WITH_CONSTANTS = (".prism", ".nm", ".pm", ".jani")  # files that `--const` is for
 MODEL_ENDINGS = SUFFIXES  # files that models can be written to
 STDIN_CHUNK = 2**20  # bytes
@@ -45,15 +46,27 @@ class Reading(Request):
 
     def chains(self, texts: Iterable[str]) -> list[MarkovChain]:
         """The chains that the texts stand for."""
-        return [_named(text, as_chain, STDIN_FORMAT) for text in self._with_options(list(texts))]
+        return self._read(list(texts), as_chain, STDIN_FORMAT)
 
     def models(self, texts: Iterable[str], stdin_format: str | None = None) -> list[MarkovChain | MDP]:
         """The chains and decision processes that the texts stand for; stdin holds a file of this ending."""
-        return [_named(text, as_model, stdin_format or STDIN_FORMAT) for text in self._with_options(list(texts))]
+        return self._read(list(texts), as_model, stdin_format or STDIN_FORMAT)
 
-    def _with_options(self, texts: list[str]) -> list[str]:
+    def _read(self, texts: list[str], read: Callable[[object], Model], stdin_format: str) -> list[Model]:
         if texts.count(STDIN) > 1:
             raise InvalidOption("stdin (-) is given twice, expected once; it can be read only once")
+        if STDIN not in texts:
+            return [_explained(text, read) for text in self._with_options(texts)]
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / f"stdin{stdin_format}"
+            _copy_stdin(file)
+            given = [str(file) if text == STDIN else text for text in texts]
+            try:
+                return [_explained(text, read) for text in self._with_options(given)]
+            except BisimetricError as error:
+                raise type(error)(str(error).replace(str(file), "stdin")) from None
+
+    def _with_options(self, texts: list[str]) -> list[str]:
         if self.normalise_rows:
             texts = _extended(texts, {"normalise": "true"}, MATRIX_SUFFIXES, "--normalise-rows")
         if self.const:
@@ -73,6 +86,20 @@ def transition_count(model: MarkovChain | MDP) -> int:
 def write_model(model: MarkovChain | MDP, path: str) -> None:
     """Write a model to a file, by its ending."""
     model.save(path)
+
+
+def model_to_stdout(model: MarkovChain | MDP, suffix: str) -> None:
+    """Write a model to stdout, in the format of files with this ending."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"stdout{suffix}"
+        write_model(model, str(file))
+        stream = getattr(sys.stdout, "buffer", None)
+        if stream is None:  # a stream of text only, as notebooks have
+            sys.stdout.write(file.read_text(encoding="utf-8"))
+        else:
+            sys.stdout.flush()
+            with open(file, "rb") as content:
+                shutil.copyfileobj(content, stream)
 
 
 def _constants(items: list[str]) -> dict[str, str]:
@@ -101,35 +128,22 @@ def _extended(texts: list[str], options: dict[str, str], suffixes: tuple[str, ..
     return found
 
 
-def _named(text: str, read: Callable[[object], Model], stdin_format: str) -> Model:
-    """Read a model; an error names what it is about, and the remedy on the command line."""
-    if text == STDIN:
-        return _from_stdin(read, stdin_format)
+def _explained(text: str, read: Callable[[object], Model]) -> Model:
+    """Read a model; an error names the text that it is about, and the remedy in words of the command line."""
     try:
         return read(text)
     except InvalidChain as error:
-        raise _located(error, text) from None
+        message = str(error)
+        for remedy, here in REMEDIES_HERE.items():
+            message = message.replace(remedy, here)
+        raise InvalidChain(message if text in message else f"{text}: {message}") from None
 
 
-def _located(error: InvalidChain, text: str) -> InvalidChain:
-    """The error with the text that it is about, and with the remedy in words of the command line."""
-    message = str(error)
-    for remedy, here in REMEDIES_HERE.items():
-        message = message.replace(remedy, here)
-    return InvalidChain(message if text in message else f"{text}: {message}")
-
-
-def _from_stdin(read: Callable[[object], Model], suffix: str) -> Model:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"stdin{suffix}"
-        size = 0
-        with open(file, "wb") as copy:
-            while chunk := sys.stdin.buffer.read(STDIN_CHUNK):
-                size += len(chunk)
-                if size > SIZE_LIMIT:
-                    raise FileFormatError(f"stdin has more than {in_words(SIZE_LIMIT)}, expected a model file")
-                copy.write(chunk)
-        try:
-            return read(str(file))
-        except BisimetricError as error:
-            raise type(error)(str(error).replace(str(file), "stdin")) from None
+def _copy_stdin(file: Path) -> None:
+    size = 0
+    with open(file, "wb") as copy:
+        while chunk := sys.stdin.buffer.read(STDIN_CHUNK):
+            size += len(chunk)
+            if size > SIZE_LIMIT:
+                raise FileFormatError(f"stdin has more than {in_words(SIZE_LIMIT)}, expected a model file")
+            copy.write(chunk)

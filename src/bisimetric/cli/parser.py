@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from bisimetric import __version__
 from bisimetric.cli.arguments import Command, add_everywhere, add_help
-from bisimetric.cli.commands import bisimulation, distance, listings, metric, reproduce
+from bisimetric.cli.commands import bisimulation, convert, distance, listings, metric, pairwise, reproduce
 from bisimetric.cli.messages import EXIT_CODES, ExitCode, quietly
 from bisimetric.errors import InvalidOption
 
@@ -26,9 +26,11 @@ WIDTH = 80  # columns at most
 COMMANDS: tuple[Command, ...] = (
     distance.COMMAND,
     metric.COMMAND,
+    pairwise.COMMAND,
     bisimulation.STATES_COMMAND,
     bisimulation.QUOTIENT_COMMAND,
     bisimulation.AGGREGATE_COMMAND,
+    convert.COMMAND,
     reproduce.COMMAND,
     listings.SOLVERS_COMMAND,
     listings.ENVIRONMENTS_COMMAND,
@@ -43,9 +45,11 @@ Examples:
   bisimetric distance four-rooms:p1 four-rooms:p0 --discount 0.95
   bisimetric distance mine.json theirs.json --discount 0.9 --json
   bisimetric metric mdp.json other.json --discount 0.9 --actions matched
+  bisimetric pairwise runs/*.json --discount 0.9 --out D.csv
   bisimetric states four-rooms:side=20,goal=all
   bisimetric quotient mine.json --out small.json
   bisimetric aggregate mine.json --epsilon 0.05 --out small.json
+  bisimetric convert gym:FrozenLake-v1 lake.json
   bisimetric environments
   bisimetric solvers
   bisimetric reproduce all --quick

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -44,8 +43,12 @@ def _value(kind: type[AnySolver], key: str, text: str) -> object:
         raise InvalidOption(f"option {key!r} of {kind.name} is unknown, {known}{hint(key, types)}")
     members = list(_members(types[key]))
     for member in members:
-        with suppress(ValueError, KeyError):
+        try:
             return _read(member, text)
+        except InvalidOption as error:  # a step size out of range
+            raise InvalidOption(f"--set {key} is {text!r}: {error}") from None
+        except (ValueError, KeyError):
+            continue
     words = " or ".join(_words(member) for member in members)
     raise InvalidOption(f"--set {key} is {text!r}, expected {words}")
 

@@ -1,0 +1,212 @@
+"""`bisimetric pairwise`: read the chains, compute all distances, write the files, print the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from bisimetric import solvers
+from bisimetric._support.text import discount_text, printable
+from bisimetric.cli.distance import EXACT, read_cost
+from bisimetric.cli.distance_tables import TABLE_ENDINGS, status_names, write_distances
+from bisimetric.cli.messages import ExitCode, is_quiet, note, tell
+from bisimetric.cli.models import Reading
+from bisimetric.cli.outcome import TOP, PairDistance, distances_table
+from bisimetric.cli.output import (
+    Expense,
+    Meter,
+    Row,
+    check_output,
+    check_picture,
+    columns_table,
+    facts_table,
+    print_json,
+    show,
+)
+from bisimetric.cli.progress import Progress
+from bisimetric.cli.solver_options import chosen_solver
+from bisimetric.errors import InvalidOption, MissingStart, ToleranceNotReached
+from bisimetric.many.pairwise import PairDone, pairwise
+from bisimetric.many.table import Distances
+from bisimetric.models.chain import MarkovChain
+from bisimetric.problems.discounted import checked_discount
+from bisimetric.solving.solution import Status
+
+COLUMNS_SHOWN = 6  # columns of a table that is printed whole
+MET = (Status.SOLVED, Status.COMPLETED)
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseRequest(Reading):
+    """The options of the command."""
+
+    rows: list[str]
+    columns: list[str] | None
+    discount: float
+    cost: str | None
+    normalised: bool
+    store: str | None
+    jobs: int
+    solver: str | None
+    settings: list[str] | None
+    tol: float | None
+    as_json: bool
+    out: str | None
+    plot: str | None
+
+
+def run(request: PairwiseRequest) -> int:
+    """Compute and print; returns the exit code."""
+    check_output(request.out, "--out", TABLE_ENDINGS)
+    check_picture(request.plot, "--plot")
+    checked_discount(request.discount)
+    if request.columns is not None and request.plot is not None:
+        raise InvalidOption(
+            "--plot and --against are given, expected one; the picture is of chains that are all compared"
+        )
+    meter = Meter()
+    with Progress() as progress:
+        try:
+            table = _table(request, progress)
+        except ToleranceNotReached as missed:
+            tell(_missed(request, missed))
+            return ExitCode.UNDECIDED
+        document = _document(request, table, meter.read())
+        if request.out is not None:
+            progress.doing("saving")
+            write_distances(request.out, table, document)
+            note(f"the table is in {request.out}")
+        if request.plot is not None:
+            progress.doing("drawing")
+            _draw(request, table)
+            note(f"the picture is in {request.plot}")
+    if request.as_json:
+        print_json(document)
+    elif not (is_quiet() and request.out is not None):
+        show(*_text(request, table, meter.read()))
+    missed_count = int(sum(status not in MET for status in table.status.ravel()))
+    if missed_count:
+        tell(f"{missed_count} of {table.status.size} distances miss the default tolerance; their bounds hold")
+    return ExitCode.SUCCESS
+
+
+def _table(request: PairwiseRequest, progress: Progress) -> Distances:
+    progress.doing("reading")
+    solver = chosen_solver(request.solver or EXACT, request.settings, list(solvers.SOLVERS))
+    chains = request.chains([*request.rows, *(request.columns or ())])
+    for name, chain in zip([*request.rows, *(request.columns or ())], chains, strict=True):
+        if chain.start is None:
+            raise MissingStart(f"{name} has no start, expected chains with one: pairwise compares their starts")
+    sources, targets = chains[: len(request.rows)], chains[len(request.rows) :]
+
+    def on_pair(pair: PairDone) -> None:
+        progress.doing(f"pair {pair.done} of {pair.total}")
+
+    progress.doing("solving")
+    return pairwise(
+        sources,
+        targets or None,
+        discount=request.discount,
+        cost=_cost(request, sources[0], (targets or sources)[0]),
+        normalised=request.normalised,
+        solver=solver,
+        tol=request.tol,
+        n_jobs=request.jobs,
+        store=request.store,
+        on_pair=on_pair,
+    )
+
+
+def _cost(request: PairwiseRequest, source: MarkovChain, target: MarkovChain) -> Any:
+    return None if request.cost is None else read_cost(request.cost, (source.n_states, target.n_states))
+
+
+def _draw(request: PairwiseRequest, table: Distances) -> None:
+    from bisimetric import plot
+
+    assert request.plot is not None
+    plot.save(plot.mds(table, names=request.rows), request.plot)
+
+
+def _missed(request: PairwiseRequest, missed: ToleranceNotReached) -> str:
+    i, j = missed.pair or (0, 0)
+    names = f"{request.rows[i]} and {_columns(request)[j]}"
+    reached = f"relative gap {missed.solution.relative_gap:.1e} between {names}"
+    return f"the tolerance {request.tol:g} was not reached: {reached}; raise --tol, or take an exact solver"
+
+
+def _columns(request: PairwiseRequest) -> list[str]:
+    return request.rows if request.columns is None else request.columns
+
+
+def _document(request: PairwiseRequest, table: Distances, expense: Expense) -> dict[str, Any]:
+    return {
+        "rows": request.rows,
+        "columns": _columns(request),
+        "value": table.value.tolist(),
+        "lower": table.lower.tolist(),
+        "upper": table.upper.tolist(),
+        "status": status_names(table),
+        "gap": table.gap,
+        "discount": request.discount,
+        "cost": request.cost or "reward",
+        "normalised": request.normalised,
+        "solver": request.solver or EXACT,
+        "output": request.out,
+        **expense.document(),
+    }
+
+
+def _text(request: PairwiseRequest, table: Distances, expense: Expense) -> Iterator[RenderableType]:
+    if not is_quiet():
+        yield facts_table(_facts(request, table, expense), bold="distances")
+        yield Text("")
+    if table.value.shape[1] <= COLUMNS_SHOWN:
+        yield _matrix(request, table)
+        return
+    for title, pairs in _extremes(request, table):
+        yield Text(title, style="bold")
+        yield distances_table(pairs, ("chain", "and"))
+
+
+def _facts(request: PairwiseRequest, table: Distances, expense: Expense) -> Iterator[Row]:
+    yield "distances", "{} × {}, each certified to {:.1e}".format(*table.value.shape, table.gap)
+    kind = "normalised: times 1-γ" if request.normalised else "sum of discounted costs"
+    cost = printable(request.cost or "reward")
+    yield "meaning", f"{kind}; γ = {discount_text(request.discount)}, cost: {cost}"
+    yield "solver", request.solver or EXACT
+    yield from expense.facts()
+
+
+def _matrix(request: PairwiseRequest, table: Distances) -> Table:
+    """The whole table; columns have the numbers of their chains."""
+    drawn = columns_table()
+    drawn.add_column("", justify="right", no_wrap=True)
+    drawn.add_column("chain", overflow="fold")
+    columns = _columns(request)
+    for k, name in enumerate(columns):
+        drawn.add_column(str(k + 1) if request.columns is None else printable(name), justify="right", overflow="fold")
+    for k, (name, numbers) in enumerate(zip(request.rows, table.value, strict=True)):
+        drawn.add_row(str(k + 1), printable(name), *(f"{number:.6g}" for number in numbers))
+    return drawn
+
+
+def _extremes(request: PairwiseRequest, table: Distances) -> Iterator[tuple[str, tuple[PairDistance, ...]]]:
+    """The closest and the farthest pairs of different chains."""
+    columns = _columns(request)
+    wanted = np.ones(table.value.shape, np.bool_)
+    places = np.flatnonzero(np.triu(wanted, 1) if request.columns is None else wanted)
+    order = places[np.lexsort((places, table.value.ravel()[places]))]
+    for title, chosen in (("Closest chains", order[:TOP]), ("\nFarthest chains", order[::-1][:TOP])):
+        pairs = []
+        for place in chosen.tolist():
+            i, j = divmod(place, len(columns))
+            bounds = (float(part[i, j]) for part in (table.value, table.lower, table.upper))
+            pairs.append(PairDistance(request.rows[i], columns[j], *bounds))
+        yield title, tuple(pairs)
