@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
@@ -33,6 +34,8 @@ NORMALISING = 4 * UNIT_ROUNDOFF  # bound on the relative error of (1-γ)·c: twi
 DIFFERENCE = 2 * UNIT_ROUNDOFF  # bound on the relative error of |r - r'|: twice its one rounding
 SQUARES_BETWEEN = 1e-140, 1e140  # euclidean distances whose squares neither vanish nor overflow
 ROUNDED_RELATIVELY = ("euclidean", "cityblock", "chebyshev")  # metrics without cancellation
+
+Numbers = npt.NDArray[np.int64]
 
 
 class Cost(Protocol):
@@ -101,14 +104,19 @@ def _reward_gap(source: MarkovChain, target: MarkovChain) -> Floats:
     return np.abs(gap, out=gap)
 
 
-def _label_mismatch(source: MarkovChain, target: MarkovChain) -> Floats:
+def label_numbers(source: MarkovChain, target: MarkovChain) -> tuple[Numbers, Numbers]:
+    """A number for the label of every state; equal labels have equal numbers in both chains."""
     numbers: dict[object, int] = {}
     codes = []
     for role, chain in (("source", source), ("target", target)):
         if chain.labels is None:
             raise InvalidProblem(f"the {role} chain has no labels; give it some, or another cost")
-        codes.append(np.array([numbers.setdefault(label, len(numbers)) for label in chain.labels]))
-    differ: Floats = np.not_equal.outer(codes[0], codes[1]).astype(np.float64)
+        codes.append(np.array([numbers.setdefault(label, len(numbers)) for label in chain.labels], np.int64))
+    return codes[0], codes[1]
+
+
+def _label_mismatch(source: MarkovChain, target: MarkovChain) -> Floats:
+    differ: Floats = np.not_equal.outer(*label_numbers(source, target)).astype(np.float64)
     return differ
 
 

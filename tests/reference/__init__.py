@@ -21,9 +21,10 @@ from tests.reference.occupancies import (
     theorem_1,
     violations,
 )
-from tests.reference.partitions import bisimilarity
+from tests.reference.partitions import bisimilarity, joint_bisimilarity
 from tests.reference.rationals import (
     GRAINS,
+    exact_bisimilarity_distances,
     exact_distances,
     exact_gaps,
     exact_rewards,
@@ -42,6 +43,7 @@ __all__ = [
     "coupling_of",
     "distances",
     "evaluate",
+    "exact_bisimilarity_distances",
     "exact_distances",
     "exact_game_distances",
     "exact_gaps",
@@ -49,6 +51,7 @@ __all__ = [
     "exact_rewards",
     "exact_transport",
     "game_distances",
+    "joint_bisimilarity",
     "marginals",
     "occupancy_of",
     "optimal_values",

@@ -26,6 +26,14 @@ def bisimilarity(matrix, groups):
         classes = after
 
 
+def joint_bisimilarity(source, target):
+    """[n, m], which states of two chains are bisimilar, by their labels alone."""
+    P, Q = source.transitions.toarray(), target.transitions.toarray()
+    union = np.block([[P, np.zeros((len(P), len(Q)))], [np.zeros((len(Q), len(P))), Q]])
+    classes = np.array(bisimilarity(union, [*source.labels, *target.labels]))
+    return np.equal.outer(classes[: len(P)], classes[len(P) :])
+
+
 def _sums(row, classes):
     total = [Fraction(0)] * (max(classes) + 1)
     for state, p in enumerate(row):

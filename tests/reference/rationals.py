@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
+from types import SimpleNamespace
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +36,16 @@ def exact_distances(problem, cost=None):
         if after == policy:
             return [value[x * m : (x + 1) * m] for x in range(n)]
         policy = after
+
+
+def exact_bisimilarity_distances(source, target, bisimilar):
+    """1 where labels differ, 0 at the bisimilar pairs given, else OT of the successors; without a discount."""
+    differ = np.array([[float(a != b) for b in target.labels] for a in source.labels])
+    stop = (differ > 0) | bisimilar
+    question = SimpleNamespace(
+        shape=differ.shape, source=source, target=target, cost=differ, stop=stop, discount=Fraction(1)
+    )
+    return np.array(exact_distances(question))
 
 
 def exact_gaps(problem):

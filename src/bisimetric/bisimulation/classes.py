@@ -24,10 +24,8 @@ from bisimetric._support.options import as_float, shown
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.models.partition import Classes, Moves, common_refinement, equal_numbers, refine
+from bisimetric.models.partition import DEFAULT_TOL, Classes, Moves, common_refinement, equal_numbers, refine
 from bisimetric.readers.convert import as_model
-
-DEFAULT_TOL = 1e-12  # largest gap between probabilities that count as equal, absolute
 
 
 def bisimilar_classes(model: Any, *, tol: float = DEFAULT_TOL) -> Classes:

@@ -8,6 +8,7 @@ The bisimulation metric, on rewards:
 The bisimilarity distance of the verification literature, on labels:
 
     d(s, t) = 1 where the labels differ, else γ·OT_d(P[s], P'[t])
+              0 where s and t are bisimilar, which is a condition of its own if γ = 1: see `problems.bisimilarity`
 
 Reference: Ferns, Panangaden & Precup 2004; Desharnais, Gupta, Jagadeesan & Panangaden 2004.
 """
@@ -19,8 +20,10 @@ from typing import Any, overload
 
 from bisimetric.cost import label_mismatch
 from bisimetric.errors import InvalidOption, InvalidProblem
+from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.problems.discounted import Problem
+from bisimetric.problems.bisimilarity import BisimilarityProblem
+from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.problems.game import Actions, Game
 from bisimetric.readers.convert import as_chain, as_model
 from bisimetric.solvers.base import AnySolver
@@ -142,7 +145,7 @@ def bisimilarity_distance(
     source: Any,
     target: Any,
     *,
-    discount: float,
+    discount: float = 1.0,
     solver: AnySolver | str | None = None,
     tol: float | None = None,
     max_steps: int | None = None,
@@ -196,6 +199,12 @@ def bisimilarity_distance(
     0.09
     """
     chains = as_chain(source), as_chain(target)
-    differ = label_mismatch(*chains)
-    problem = Problem(*chains, discount=discount, cost=differ, stop=differ > 0)
+    gamma = checked_discount(discount, or_one=True)
+    problem = BisimilarityProblem(*chains) if gamma == 1.0 else _with_discount(*chains, gamma)
     return solve(problem, solver, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step)
+
+
+def _with_discount(source: MarkovChain, target: MarkovChain, discount: float) -> Problem:
+    """The distance on labels with a discount: a cost of 1 where labels differ, at which the game stops."""
+    differ = label_mismatch(source, target)
+    return Problem(source, target, discount=discount, cost=differ, stop=differ > 0)

@@ -48,6 +48,8 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
     """
     if not isinstance(problem, Problem):
         raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem")
+    if problem.discount == 1.0:
+        raise InvalidProblem("the problem has no discount, expected one below 1; solve(problem, initial=...) certifies")
     guess = checked_guess(problem, value, "value")
     if is_immediate(problem):
         return immediate(problem).without(problem.unsolved)

@@ -87,7 +87,7 @@ class Coupling(Immutable):
         return sparse.csr_array((weight, columns, indptr.astype(index_type)), shape=(n * m, n * m))
 
     def occupancy(self, start: object = None) -> Floats:
-        """The discounted share of time that the coupled chains spend at each pair.
+        """The discounted share of time that the coupled chains spend at each pair; without a discount the visits.
 
         Parameters
         ----------
@@ -97,8 +97,9 @@ class Coupling(Immutable):
         Returns
         -------
         array [n, m]
-            Sums to 1 if nothing stops. Errors add up to 1e-10 at most, or to what rounding does close to discount 1:
-            7e-15/(1 - discount).
+            Sums to 1 if nothing stops. For a bisimilarity distance with discount 1 it is the expected number of visits
+            up to the first pair of states with different labels, or that are bisimilar. Errors add up to 1e-10 at most,
+            or to what rounding does close to discount 1: 7e-15/(1 - discount).
 
         Raises
         ------
@@ -107,9 +108,12 @@ class Coupling(Immutable):
         """
         n, m = self.problem.shape
         discount = self.problem.discount
-        transposed = self.matrix().T.tocsr()
-        b = (1.0 - discount) * self.law(start).ravel()
-        closed = self.problem.stop is None or not self.problem.stop.any()
+        matrix, ends = self.matrix(), self.problem.ends
+        closed = ends is None or not ends.any()
+        if ends is not None:
+            matrix.data[np.repeat(ends.ravel(), np.diff(matrix.indptr))] = 0.0
+        transposed = matrix.T.tocsr()
+        b = self.law(start).ravel() * (1.0 - discount if discount < 1.0 else 1.0)
         return visits(transposed, b, discount, rows=n, closed=closed).reshape(n, m)
 
     def simulate(self, steps: int, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:

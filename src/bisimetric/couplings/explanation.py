@@ -5,8 +5,9 @@ they spend at the pair (x, y). With the cost c as it was given,
 
     W = Σ ν(x, y) c(x, y) / (1 - γ),        normalised: W = Σ ν(x, y) c(x, y),
 
-so every pair contributes an amount to the distance, and the amounts add up to it. `Explanation` lists the largest;
-`explained` computes them from an occupancy and a cost.
+so every pair contributes an amount to the distance, and the amounts add up to it. Without a discount (the bisimilarity
+distance) ν counts visits, and W = Σ ν(x, y) c(x, y) is the probability that labels ever differ. `Explanation` lists the
+largest; `explained` computes them from an occupancy and a cost.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ class Explanation:
         The number of pairs that contribute, listed or not.
     normalised : bool
         Whether the problem is normalised, so that amounts lack the factor 1/(1-γ).
+    discounted : bool
+        Whether there is a discount; without one, occupancies are expected numbers of visits.
 
     Examples
     --------
@@ -92,10 +95,13 @@ class Explanation:
     rest: float
     n_pairs: int
     normalised: bool = False
+    discounted: bool = True
 
     @property
     def formula(self) -> str:
         """How an amount follows from the occupancy and the cost of its pair."""
+        if not self.discounted:
+            return "amount = expected visits · cost, and the first visit is the last"
         return "amount = occupancy · cost" + ("" if self.normalised else " / (1-γ)")
 
     def head(self) -> tuple[str, ...]:
@@ -148,16 +154,21 @@ class Visits(NamedTuple):
     actions: npt.NDArray[np.int64] | None = None  # [n, m, 2], decisive ones between decision processes
 
     @property
+    def per_time(self) -> float:
+        """What the weights of all times add up to, relative to occupancies: 1 - γ, or 1 where those count visits."""
+        return 1.0 - self.discount if self.discount < 1.0 else 1.0
+
+    @property
     def amounts(self) -> Floats:
         """What every pair contributes to the distance, [n, m]."""
-        amounts: Floats = self.occupancy * self.cost / (1.0 - self.discount)
+        amounts: Floats = self.occupancy * self.cost / self.per_time
         return amounts
 
 
 def checked_total(visits: Visits, interval: tuple[float, float]) -> float:
     """The sum of all amounts; raises SolverFailed if it misses the certified interval by more than rounding."""
     total = float(visits.amounts.sum())
-    longest = 1.0 / (1.0 - visits.discount)
+    longest = max(1.0, float(visits.occupancy.sum())) / visits.per_time
     slack = occupancy_error(visits.discount) * float(visits.cost.max()) * longest
     slack += SMALLEST_FLOAT * visits.cost.size * longest
     low, high = interval
@@ -175,7 +186,7 @@ def explained(visits: Visits, distance: float, k: int) -> Explanation:
     flat = amounts.ravel()
     top = np.argsort(-flat, kind="stable")[:k]
     top = top[flat[top] > 0]
-    factor = 1.0 - visits.discount if visits.normalised else 1.0
+    factor = visits.per_time if visits.normalised else 1.0
     parts = tuple(
         Part(
             visits.models[0].name_of(int(x)),
@@ -189,7 +200,7 @@ def explained(visits: Visits, distance: float, k: int) -> Explanation:
         for x, y in zip(*np.unravel_index(top, amounts.shape), strict=True)
     )
     rest = float(np.delete(flat, top).sum())
-    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), visits.normalised)
+    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), visits.normalised, visits.discount < 1.0)
 
 
 def _actions(visits: Visits, x: int, y: int) -> tuple[str, str] | None:

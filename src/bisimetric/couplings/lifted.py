@@ -15,15 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric.couplings.witness import Witness
+from bisimetric.couplings.witness import FlatPairs, Witness, join, pick
 from bisimetric.kernels.layout import Cells, Side
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.lumping import Lump
 from bisimetric.models.partition import Classes
-from bisimetric.models.rows import Floats, offsets
+from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
-
-FlatPairs = npt.NDArray[np.int64]  # flat, source-major
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +94,7 @@ class LiftedWitness:
             at = int(X[0] * wide + Y[0])
             return self.small.cells(at, at + 1)
         rows, row = np.unique(X, return_inverse=True)
-        return _pick(_join([self.small.cells(X * wide, (X + 1) * wide) for X in rows.tolist()]), row * wide + Y)
+        return pick(join([self.small.cells(X * wide, (X + 1) * wide) for X in rows.tolist()]), row * wide + Y)
 
 
 def _side(chain: MarkovChain, small: Lump) -> Side:
@@ -113,36 +111,3 @@ def _side(chain: MarkovChain, small: Lump) -> Side:
         few.indptr.astype(np.int64),
         few.indices.astype(np.int32),
     )
-
-
-def _pick(cells: Cells, pairs: FlatPairs) -> Cells:
-    """The cells of some pairs, in that order."""
-    indptr, inside = _gather(cells.indptr, pairs)
-    start, within = _gather(cells.start, pairs)
-    return Cells(indptr, cells.left[inside], cells.right[inside], cells.weight[inside], start, cells.potential[within])
-
-
-def _gather(indptr: npt.NDArray[np.int64], pairs: FlatPairs) -> tuple[FlatPairs, FlatPairs]:
-    """Concatenate the ranges indptr[k] to indptr[k + 1] of the pairs k: their new offsets, and the old places."""
-    count = np.diff(indptr)[pairs]
-    after = offsets(count)
-    return after, np.arange(after[-1]) + np.repeat(indptr[pairs] - after[:-1], count)
-
-
-def _join(parts: list[Cells]) -> Cells:
-    if len(parts) == 1:
-        return parts[0]
-    columns = zip(*parts, strict=True)
-    indptr, left, right, weight, start, potential = columns
-    return Cells(
-        _chain_offsets(indptr),
-        np.concatenate(left),
-        np.concatenate(right),
-        np.concatenate(weight),
-        _chain_offsets(start),
-        np.concatenate(potential),
-    )
-
-
-def _chain_offsets(parts: tuple[npt.NDArray[np.int64], ...]) -> npt.NDArray[np.int64]:
-    return offsets(np.concatenate([np.diff(part) for part in parts]))

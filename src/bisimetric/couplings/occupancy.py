@@ -1,4 +1,7 @@
-"""How often coupled chains visit each pair of states: ν = b + γΠᵀν."""
+"""How often coupled chains visit each pair of states: ν = b + γΠᵀν.
+
+Without a discount Π has empty rows at the ends, which the chains reach with probability one; ν then counts visits.
+"""
 
 from __future__ import annotations
 
@@ -9,27 +12,45 @@ from scipy import sparse
 
 from bisimetric.errors import SolverFailed
 from bisimetric.linear import direct, krylov
+from bisimetric.linear.ladder import Ladder
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
 OCCUPANCY_TOL = 1e-14  # residual of an occupancy, relative to the largest entry of the right-hand side
 SWEEPS = 60  # sweeps ν ← b + γΠᵀν before BiCGSTAB
 FAIL_ABOVE = 1e-10  # 1-norm error of an occupancy, relative to its mass, that is always accepted
+TIMES_ACCURACY = 0.5  # residual of expected numbers of steps, in steps
 OCCUPANCY_ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
 
 
 def occupancy_error(discount: float) -> float:
     """The accepted 1-norm error of an occupancy, relative to its mass."""
-    return max(FAIL_ABOVE, OCCUPANCY_ROUNDING / (1.0 - discount))
+    return _accepted(1.0 / (1.0 - discount)) if discount < 1.0 else FAIL_ABOVE
+
+
+def _accepted(longest: float) -> float:
+    """The same for chains that go on for so many steps at most, in the mean."""
+    return max(FAIL_ABOVE, OCCUPANCY_ROUNDING * longest)
+
+
+def longest_time(transposed: Any) -> float:
+    """The largest expected number of steps to an end; `transposed` is Πᵀ, with empty columns at the ends."""
+    matrix = sparse.csr_array(transposed.T)
+    one = np.ones(matrix.shape[0])
+    times = Ladder().solve_stored(matrix, one, one, 1.0, FAIL_ABOVE)
+    return float(times.x.max()) if times.residual < TIMES_ACCURACY else np.inf
 
 
 def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool) -> Floats:
     """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form, `closed` says that Π loses no mass.
 
+    Without a discount Π has ends, which it reaches with probability one.
+
     From a single pair BiCGSTAB often diverges, so sweeps spread the law first. If the residual of its result is too
     large, in the 1-norm, a factorisation solves the system.
     """
-    mass = float(b.sum()) / (1.0 - discount)
-    certain = occupancy_error(discount)
+    longest = 1.0 / (1.0 - discount) if discount < 1.0 else longest_time(transposed)
+    mass = float(b.sum()) * longest
+    certain = _accepted(longest)
     apply = krylov.of_matrix(transposed, discount)
     target = OCCUPANCY_TOL * float(b.max())
 
@@ -48,7 +69,7 @@ def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bo
         law = _sweep(transposed, b, discount, np.maximum(law, 0.0), 1)
         if closed and law.sum() > 0:
             law *= mass / law.sum()
-        error = float(np.abs(b + discount * (transposed @ law) - law).sum()) / (1.0 - discount)
+        error = float(np.abs(b + discount * (transposed @ law) - law).sum()) * longest
         if error <= certain * mass:
             return law
     raise SolverFailed(f"an occupancy is known only to {error:.1g} in total; choose a smaller discount")

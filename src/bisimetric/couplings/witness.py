@@ -18,6 +18,8 @@ from bisimetric.operators.bellman import Bellman
 
 CELLS_AT_ONCE = 2**16  # of couplings that are checked by all threads together, or written to a file, in one block
 
+FlatPairs = npt.NDArray[np.int64]  # flat, source-major
+
 
 class Witness(Protocol):
     """Proposes a coupling and a potential for every pair."""
@@ -38,6 +40,7 @@ class Proof(NamedTuple):
     witness: Witness
     value: Floats  # [n, m], that was checked, times `scale`
     scale: float
+    steps: Floats | None = None  # [classes, classes], without a discount: bounds on the number of steps to an end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +92,58 @@ class StoredWitness:
             stored.start[first : last + 1] - c,
             stored.potential[c:d],
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChosenWitness:
+    """The couplings and potentials of one of two witnesses, pair by pair."""
+
+    first: Witness
+    second: Witness
+    take_second: npt.NDArray[np.bool_]  # [n · m], flat
+
+    @property
+    def cells_per_pair(self) -> int:
+        return max(self.first.cells_per_pair, self.second.cells_per_pair)
+
+    def cells(self, first: int, last: int) -> Cells:
+        count = last - first
+        both = join([self.first.cells(first, last), self.second.cells(first, last)])
+        return pick(both, np.arange(count) + count * self.take_second[first:last])
+
+
+def pick(cells: Cells, pairs: FlatPairs) -> Cells:
+    """The cells of some pairs, in that order."""
+    indptr, inside = _gather(cells.indptr, pairs)
+    start, within = _gather(cells.start, pairs)
+    return Cells(indptr, cells.left[inside], cells.right[inside], cells.weight[inside], start, cells.potential[within])
+
+
+def _gather(indptr: npt.NDArray[np.int64], pairs: FlatPairs) -> tuple[FlatPairs, FlatPairs]:
+    """Concatenate the ranges indptr[k] to indptr[k + 1] of the pairs k: their new offsets, and the old places."""
+    count = np.diff(indptr)[pairs]
+    after = offsets(count)
+    return after, np.arange(after[-1]) + np.repeat(indptr[pairs] - after[:-1], count)
+
+
+def join(parts: list[Cells]) -> Cells:
+    """The cells of one list of pairs after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = zip(*parts, strict=True)
+    indptr, left, right, weight, start, potential = columns
+    return Cells(
+        _chain_offsets(indptr),
+        np.concatenate(left),
+        np.concatenate(right),
+        np.concatenate(weight),
+        _chain_offsets(start),
+        np.concatenate(potential),
+    )
+
+
+def _chain_offsets(parts: tuple[npt.NDArray[np.int64], ...]) -> npt.NDArray[np.int64]:
+    return offsets(np.concatenate([np.diff(part) for part in parts]))
 
 
 def successors(cells: Cells, P: Any, Q: Any, first: int = 0) -> npt.NDArray[np.int64]:

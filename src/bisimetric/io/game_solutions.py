@@ -62,7 +62,7 @@ def mdp_solution_from(fields: Fields) -> MDPSolution:
     bellman = GameBellman.of(game)
     witness = _witness(fields, bellman) if fields.has("witness") else None
     slack = 0.0 if witness is None else RECHECK_SLACK + SLACK_PER_CELL * witness.cells_per_pair
-    certificate = wider_bounds(record.claimed, _prove(bellman, witness), slack, game.discount)
+    certificate = wider_bounds(record.claimed, _prove(bellman, witness), slack, 1.0 / (1.0 - game.discount))
     return MDPSolution(game, record.solver, record.status, record.history, certificate, bellman, witness, record.tol)
 
 

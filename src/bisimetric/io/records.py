@@ -15,7 +15,7 @@ from bisimetric.solving.solution import Answer, Status, Step
 
 RECORD_KEYS = ("solver", "status", "history", "tol", "value", "lower", "upper")
 RECORD_ARRAYS = ("value", "lower", "upper")
-# By how much claimed bounds may be tighter than proved ones, times max(upper)/(1 - γ): another processor rounds
+# By how much claimed bounds may be tighter than proved ones, times max(upper) and 1/(1 - γ): another processor rounds
 # differently; and, per cell of a pair, bounds found on classes of states were widened for shorter sums.
 RECHECK_SLACK = 256 * UNIT_ROUNDOFF
 SLACK_PER_CELL = 8 * UNIT_ROUNDOFF
@@ -62,9 +62,12 @@ def record_from(fields: Fields, shape: tuple[int, int]) -> Record:
     )
 
 
-def wider_bounds(claimed: Certificate, proved: Certificate, relative_slack: float, discount: float) -> Certificate:
-    """The wider of the claimed and the proved bounds; raises if the claims are tighter by more than rounding."""
-    slack = relative_slack * float(proved.upper.max()) / (1.0 - discount)
+def wider_bounds(claimed: Certificate, proved: Certificate, relative_slack: float, steps: float) -> Certificate:
+    """The wider of the claimed and the proved bounds; raises if the claims are tighter by more than rounding.
+
+    Rounding is carried on for so many steps: 1/(1 - γ), or what stands for it without a discount.
+    """
+    slack = relative_slack * float(proved.upper.max()) * steps
     if not ((claimed.lower <= proved.lower + slack) & (claimed.upper >= proved.upper - slack)).all():
         raise FileFormatError("the stored bounds are not supported by the stored coupling and potentials")
     lower: Floats = np.minimum(claimed.lower, proved.lower)

@@ -14,6 +14,7 @@ from bisimetric.certificates.check import check, immediate
 from bisimetric.certificates.interval import Certificate
 from bisimetric.couplings.witness import Proof, StoredWitness, Witness
 from bisimetric.errors import FileFormatError, InvalidProblem, InvalidWitness
+from bisimetric.io.bisimilarity import prove_bisimilarity
 from bisimetric.io.document import Document, Fields, stream
 from bisimetric.io.models import CHAIN_ARRAYS, CHAIN_KEYS, chain_document, chain_from
 from bisimetric.io.records import (
@@ -26,27 +27,42 @@ from bisimetric.io.records import (
     wider_bounds,
 )
 from bisimetric.io.witnesses import WITNESS_ARRAYS, WITNESS_KEYS, Block, witness_document, witnesses_from
+from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.operators.reachable import reached
+from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solution import Solution
 
-PROBLEM_KEYS = ("source", "target", "cost", "cost_error", "discount", "normalised", "stop", "unsolved")
-SOLUTION_KEYS = ("problem", "priced", "scale", "witness", *RECORD_KEYS)
+PROBLEM_KEYS = ("source", "target", "cost", "cost_error", "discount", "normalised", "stop", "unsolved", "bisimilarity")
+SOLUTION_KEYS = ("problem", "priced", "scale", "steps", "witness", *RECORD_KEYS)
 SOLUTION_ARRAYS = (
     *(f"problem.{side}.{name}" for side in ("source", "target") for name in CHAIN_ARRAYS),
-    "problem.cost", "problem.stop", "problem.unsolved", "priced", *RECORD_ARRAYS, *WITNESS_ARRAYS,
+    "problem.cost", "problem.stop", "problem.unsolved", "priced", "steps", *RECORD_ARRAYS, *WITNESS_ARRAYS,
 )  # fmt: skip
 LARGEST_COST_ERROR = 1e-6  # largest relative error of costs that a file may state; rounding causes much less
 
 
 def solution_document(solution: Solution) -> Document:
     """The solution's fields."""
-    problem = solution.problem
-    question: Document = {
-        "source": chain_document(problem.source),
-        "target": chain_document(problem.target),
+    problem, steps = solution.problem, solution._proof.steps
+    return {
+        "problem": _problem_document(problem),
+        **record_document(solution, solution.solver, problem.unsolved),
+        "priced": stream(solution._proof.value, "<f8"),
+        "scale": float(solution._proof.scale),
+        **({} if steps is None else {"steps": stream(steps, "<f8")}),
+        "witness": witness_document([(_block(problem), solution._proof.witness)]),
+    }
+
+
+def _problem_document(problem: Problem) -> Document:
+    """The chains, and what else the question consists of; for a bisimilarity distance that is a tolerance."""
+    question: Document = {"source": chain_document(problem.source), "target": chain_document(problem.target)}
+    if isinstance(problem, BisimilarityProblem):
+        return {**question, "bisimilarity": problem.tol}
+    question |= {
         "cost": stream(problem.cost, "<f8"),
         "cost_error": problem.cost_error,
         "discount": problem.discount,
@@ -56,13 +72,7 @@ def solution_document(solution: Solution) -> Document:
         question["stop"] = stream(problem.stop, "|b1")
     if problem.unsolved is not None:
         question["unsolved"] = stream(problem.unsolved, "|b1")
-    return {
-        "problem": question,
-        **record_document(solution, solution.solver, problem.unsolved),
-        "priced": stream(solution._proof.value, "<f8"),
-        "scale": float(solution._proof.scale),
-        "witness": witness_document([(_block(problem), solution._proof.witness)]),
-    }
+    return question
 
 
 def solution_from(fields: Fields) -> Solution:
@@ -72,15 +82,14 @@ def solution_from(fields: Fields) -> Solution:
     checked_value = fields.floats("priced", *problem.shape)
     scale = fields.number("scale")
     witness = _witness(fields.inside("witness", WITNESS_KEYS), problem)
-    return Solution(
-        problem,
-        record.solver,
-        record.status,
-        record.history,
-        _prove(problem, record.claimed, checked_value, scale, witness).without(problem.unsolved),
-        Proof(witness, checked_value, scale),
-        record.tol,
-    )
+    proof = Proof(witness, checked_value, scale)
+    if isinstance(problem, BisimilarityProblem):
+        shape = len(problem.quotient.source.first), len(problem.quotient.target.first)
+        proof = proof._replace(steps=fields.floats("steps", *shape, least=0.0) if fields.has("steps") else None)
+        certificate = prove_bisimilarity(problem, record.claimed, proof)
+    else:
+        certificate = _prove(problem, record.claimed, checked_value, scale, witness).without(problem.unsolved)
+    return Solution(problem, record.solver, record.status, record.history, certificate, proof, record.tol)
 
 
 def _prove(
@@ -101,13 +110,15 @@ def _prove(
         if not np.array_equal(checked_value, problem.cost):
             raise FileFormatError("priced is not the cost, which is the whole distance in this problem")
     slack = 0.0 if at_once else RECHECK_SLACK + SLACK_PER_CELL * witness.cells_per_pair
-    return wider_bounds(claimed, proved, slack, problem.discount)
+    return wider_bounds(claimed, proved, slack, 1.0 / (1.0 - problem.discount))
 
 
 def _problem(fields: Fields) -> Problem:
     source, target = (chain_from(fields.inside(side, CHAIN_KEYS)) for side in ("source", "target"))
     shape = (source.n_states, target.n_states)
     try:
+        if fields.has("bisimilarity"):
+            return _bisimilarity_problem(source, target, fields)
         problem = Problem(
             source,
             target,
@@ -125,6 +136,13 @@ def _problem(fields: Fields) -> Problem:
             f"{fields.name('cost_error')} is {off:g}, expected a number from 0 to {LARGEST_COST_ERROR:g}"
         )
     return changed(problem, normalised=normalised, unsolved=unsolved, cost_error=off)
+
+
+def _bisimilarity_problem(source: MarkovChain, target: MarkovChain, fields: Fields) -> BisimilarityProblem:
+    tol = fields.number("bisimilarity")
+    if not 0.0 <= tol < 1.0:
+        raise FileFormatError(f"{fields.name('bisimilarity')} is {tol:g}, expected a tolerance from 0 to 1")
+    return BisimilarityProblem(source, target, tol=tol)
 
 
 def _unsolved(fields: Fields, problem: Problem) -> npt.NDArray[np.bool_]:

@@ -22,6 +22,7 @@ ARCS_AT_ONCE = 2_000_000  # arcs that one call of the kernel looks at; about a t
 BYTES_PER_STATE = 96  # memory of the kernel's arrays
 BYTES_PER_ARC = 24  # memory of the rows and of their transpose
 MOST_STATES = 2**31 - 1
+DEFAULT_TOL = 1e-12  # largest gap between probabilities that count as equal, absolute
 
 Classes = npt.NDArray[np.int64]  # [n], a number per state: 0, 1, … in the order of the first state of a class
 

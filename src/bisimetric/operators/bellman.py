@@ -160,6 +160,15 @@ class Bellman:
         """The gap that residuals of this span leave."""
         return span * self.discount / (1.0 - self.discount)
 
+    def span_of(self, gap: float) -> float:
+        """A span of residuals that leaves no larger gap."""
+        return gap * (1.0 - self.discount)
+
+    @property
+    def contraction(self) -> float:
+        """By which factor each application shrinks errors at least."""
+        return self.discount
+
     def start_law(self) -> Floats:
         """The joint law of independent starts, or uniform over all pairs where a chain has none."""
         n, m = self.shape

@@ -129,6 +129,11 @@ class Problem(EqualByContent, Immutable):
         """(n, m): states of the source and of the target."""
         return self.source.n_states, self.target.n_states
 
+    @property
+    def ends(self) -> npt.NDArray[np.bool_] | None:
+        """[n, m], pairs after which nothing is added to the distance for sure; None where there are none."""
+        return self.stop
+
     def part(
         self,
         source: MarkovChain,
@@ -157,15 +162,16 @@ class Problem(EqualByContent, Immutable):
         return f"<code>{escape(repr(self))}</code>"
 
 
-def checked_discount(discount: object) -> float:
-    """A number in [0, 1)."""
+def checked_discount(discount: object, *, or_one: bool = False) -> float:
+    """A number in [0, 1), or in [0, 1]."""
+    expected = "in [0, 1]" if or_one else "in [0, 1)"
     array = np.asarray(discount) if is_scalar(discount, "discount", InvalidProblem) else np.zeros(0)
     if array.ndim != 0 or array.dtype.kind not in "iuf":
-        raise InvalidProblem(f"discount is {shown(discount)}, expected one real number in [0, 1)")
+        raise InvalidProblem(f"discount is {shown(discount)}, expected one real number {expected}")
     gamma = float(array)
-    if not 0.0 <= gamma < 1.0:
+    if not (0.0 <= gamma < 1.0 or (or_one and gamma == 1.0)):
         raise InvalidProblem(
-            f"discount is {discount_text(gamma)}, expected a number in [0, 1); 0.95 is a common choice"
+            f"discount is {discount_text(gamma)}, expected a number {expected}; 0.95 is a common choice"
         )
     return gamma
 

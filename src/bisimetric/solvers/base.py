@@ -124,6 +124,8 @@ class Solver(ABC, Generic[OperatorT, IterateT]):
         Whether the answer is the same when bisimilar states are one, so that the solve may be sped up.
     open_pairs : bool
         Whether it works on a list of pairs too, so that those whose V is known are left out.
+    undiscounted : bool
+        Whether it needs no discount where chains end whatever the coupling; it then takes lists of pairs too.
     operates_on : type
         The operators that it takes.
     """
@@ -134,6 +136,7 @@ class Solver(ABC, Generic[OperatorT, IterateT]):
     uses_initial: ClassVar[bool] = True
     on_classes: ClassVar[bool] = True
     open_pairs: ClassVar[bool] = False
+    undiscounted: ClassVar[bool] = False
     operates_on: ClassVar[type] = Bellman
 
     @abstractmethod

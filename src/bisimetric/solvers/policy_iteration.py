@@ -86,6 +86,7 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
     default_tol: ClassVar[float] = 1e-9
     default_max_steps: ClassVar[int] = 1000
     open_pairs: ClassVar[bool] = True
+    undiscounted: ClassVar[bool] = True
 
     accuracy: float = 0.01
 
@@ -125,7 +126,7 @@ def _target(iterate: PolicyIterate) -> float:
 def _allowed_span(iterate: PolicyIterate) -> float:
     """A span of residuals that the tolerance allows; zero where the gap is within it and the checker wanted more."""
     gap = iterate.tol * iterate.largest
-    return gap * (1.0 - iterate.bellman.discount) if iterate.gap > gap else 0.0
+    return iterate.bellman.span_of(gap) if iterate.gap > gap else 0.0
 
 
 def _evaluate(iterate: PolicyIterate, target: float) -> Floats:

@@ -43,6 +43,7 @@ class ValueIteration(Solver[Bellman, TreeIterate]):
     default_tol: ClassVar[float] = 1e-9
     default_max_steps: ClassVar[int] = 1_000_000
     open_pairs: ClassVar[bool] = True
+    undiscounted: ClassVar[bool] = True
 
     def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> TreeIterate:
         return sweep(bellman, bellman.scaled_cost() if value is None else value)
@@ -55,4 +56,4 @@ class ValueIteration(Solver[Bellman, TreeIterate]):
 
     def patience(self, bellman: Bellman) -> int:
         """Twice the steps in which the contraction must show."""
-        return STALLED_AFTER + 2 * math.ceil(math.log(PROGRESS) / math.log(bellman.discount))
+        return STALLED_AFTER + 2 * math.ceil(math.log(PROGRESS) / math.log(bellman.contraction))

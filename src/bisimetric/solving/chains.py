@@ -27,10 +27,11 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
     default_solver: ClassVar[PolicyIteration] = PolicyIteration()
     _lumping: Lumping | None = None  # the problem on classes, where that is solved instead
 
-    def prepare(self, tol: float) -> None:
+    def prepare(self, tol: float) -> bool:
         """Find classes of bisimilar states, if they at least halve the work."""
         if self.quotient and self.solver.on_classes and self.problem.cost.size >= FEWEST_PAIRS:
             self._lumping = find_quotient(self.problem, tol)
+        return True
 
     @cached_property
     def operator(self) -> Bellman:

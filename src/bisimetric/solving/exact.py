@@ -91,6 +91,11 @@ def certify_exactly(solution: Solution) -> ExactCertificate:
     if not isinstance(solution, Solution):
         raise InvalidProblem(f"solution is a {type(solution).__name__}, expected a Solution; solve(...) makes one")
     problem = solution.problem
+    if problem.discount == 1.0:
+        raise InvalidProblem(
+            "the problem has no discount, expected one below 1: the bounds of this solution are proved "
+            "from numbers of steps, not from the discount"
+        )
     n, m = problem.shape
     work = problem.source.transitions.nnz * problem.target.transitions.nnz
     if work > MOST_CELLS:

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.problems.control import Control
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
+from bisimetric.solving.bisimilarity import BisimilarityQuestion
 from bisimetric.solving.chains import ChainQuestion
 from bisimetric.solving.control import ControlQuestion
 from bisimetric.solving.games import GameQuestion
@@ -12,6 +14,7 @@ from bisimetric.solving.question import Question
 
 KINDS: dict[type, type[Question[Any, Any, Any, Any]]] = {
     Problem: ChainQuestion,
+    BisimilarityProblem: BisimilarityQuestion,
     Game: GameQuestion,
     Control: ControlQuestion,
 }

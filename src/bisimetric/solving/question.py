@@ -1,7 +1,6 @@
 """The one place that says what a kind of question provides: an operator, certificates, an answer.
 
-The loop knows nothing else. `solving.kinds` lists the kinds: two chains (`solving.chains`), two decision processes
-(`solving.games`), one decision process (`solving.control`). A new kind is a problem in `problems/`, a file here, and a
+The loop knows nothing else. `solving.kinds` lists the kinds. A new kind is a problem in `problems/`, a file here, and a
 line there.
 """
 
@@ -51,13 +50,18 @@ class Question(ABC, Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     """A problem as the loop sees it, for one solver."""
 
     default_solver: ClassVar[AnySolver]
+    discounted: ClassVar[bool] = True  # whether the problem has a discount, which most solvers need
 
     problem: ProblemT
     solver: Solver[OperatorT, IterateT]
     quotient: bool  # classes of bisimilar states may be solved instead of states
 
-    def prepare(self, tol: float) -> None:
-        """Do what takes time before the first iterate, if anything; an interrupt may come here."""
+    def prepare(self, tol: float) -> bool:
+        """Do what takes time before the first iterate, if anything; an interrupt may come here.
+
+        Returns False where rounding hides the answer, so that no solver can improve on `a_priori`.
+        """
+        return True
 
     @property
     @abstractmethod

@@ -307,5 +307,7 @@ class Solution(Answer):
 
     @property
     def discounting(self) -> str:
+        if self.problem.discount == 1.0:
+            return "1 (bisimilarity distance)"
         kind = "normalised" if self.problem.normalised else "not normalised"
         return f"{discount_text(self.problem.discount)} ({kind})"

@@ -144,6 +144,8 @@ def solve(
     chosen = kind.default_solver if solver is None else by_name(solver)
     if chosen.operates_on is not kind.default_solver.operates_on:
         raise InvalidOption(f"{chosen.name} does not solve a {type(problem).__name__}; leave solver=None")
+    if not kind.discounted and not chosen.undiscounted:
+        raise InvalidOption(f"{chosen.name} needs a discount below 1, such as 0.999; or leave solver=None")
     options = _checked_options(
         chosen, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step
     )
@@ -246,7 +248,8 @@ class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
 
     def to_the_end(self, guess: Floats | None) -> Status:
         """Step until solved, stalled or out of steps."""
-        self._question.prepare(self._options.tol)
+        if not self._question.prepare(self._options.tol):
+            return Status.STALLED
         solver, operator = self._question.solver, self._question.operator
         iterate = self._accept(solver.init(operator, self._question.start(guess), self._options.tol))
         best, idle = math.inf, 0
