@@ -32,6 +32,19 @@ def labelled_chains(draw, *, max_states=3, letters="ab"):
     return bm.MarkovChain(rows, labels=[draw(st.sampled_from(letters)) for _ in range(n)])
 
 
+@st.composite
+def ending_chains(draw):
+    """Chains that end; the labels before tell little, so that distances between two are mostly strictly in (0, 1)."""
+    n = draw(st.integers(1, 3))
+    rows = np.zeros((n + 2, n + 2))
+    for state in range(n):
+        rows[state] = draw(unit_rows(n + 2)) / 2
+        rows[state, -1] += 0.25
+        rows[state, -2] += 0.25
+    rows[[-1, -2], [-1, -2]] = 1.0
+    return bm.MarkovChain(rows, labels=[*("a" * n), "good", "bad"])
+
+
 def split(chain, state, share):
     """The chain with a copy of a state that gets `share` of what leads there, and which state each state was."""
     rows = chain.transitions.toarray()
@@ -39,3 +52,26 @@ def split(chain, state, share):
     wide = np.hstack([rows, share * rows[:, [state]]])
     wide[:, state] *= 1 - share
     return bm.MarkovChain(wide[map_back], labels=[chain.labels[k] for k in map_back]), map_back
+
+
+def distances(source, target, **options):
+    """The answer, whose interval is checked for what every interval must be."""
+    solution = bm.bisimilarity_distance(source, target, discount=1, **options)
+    assert (solution.lower <= solution.value).all()
+    assert (solution.value <= solution.upper).all()
+    assert (solution.lower >= 0).all()
+    assert (solution.upper <= 1).all()
+    return solution
+
+
+def coin(heads, end=0.0, **extra):
+    """A coin that is tossed until it gets lost; by default forever."""
+    toss = [heads * (1 - end), (1 - heads) * (1 - end), end]
+    return bm.MarkovChain([toss, toss, [0, 0, 1]], labels=["heads", "tails", "lost"], start=0, **extra)
+
+
+def fading(n, seed):
+    """A random chain that ends in its last state sooner or later; two of them are at distances between 0 and 1."""
+    rows = 0.9 * bm.environments.random_chain(n, seed=seed).transitions.toarray() + 0.1 * np.eye(n)[-1]
+    rows[-1] = np.eye(n)[-1]
+    return bm.MarkovChain(rows, labels=[*("abb" * n)[: n - 1], "end"], start=0)

@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
+from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.problems.control import Control
 from bisimetric.problems.game import Game
 from bisimetric.solving.kinds import KINDS
 
 CHAIN = bm.environments.grid_3x3()
+LABELLED = bm.MarkovChain(CHAIN.transitions, labels=[*"abcabcabc"])
 PROBLEMS = {
     bm.Problem: bm.Problem(CHAIN, CHAIN, discount=0.9),
+    BisimilarityProblem: BisimilarityProblem(LABELLED, LABELLED),
     Game: Game(bm.as_mdp(CHAIN), bm.as_mdp(CHAIN), discount=0.9),
     Control: Control(bm.as_mdp(CHAIN), discount=0.9),
 }

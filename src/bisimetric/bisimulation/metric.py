@@ -157,16 +157,24 @@ def bisimilarity_distance(
 
     d(s, t) is 1 where labels differ, else γ·OT_d of the successors. Zero means bisimilar. For every property φ of the
     labels of the first h + 1 states on the way, the probabilities from two states differ by
-    |Pr(φ) - Pr'(φ)| ≤ d/γ^h at most.
+    |Pr(φ) - Pr'(φ)| ≤ d/γ^h at most. Without a discount (γ = 1) that is |Pr(φ) - Pr'(φ)| ≤ d for every property of all
+    the labels on the way. Steps count: a chain that does the same with an extra step is a different chain.
+
+    At γ = 1 all depends on which states are bisimilar: coins that differ by ε and are tossed forever are at distance 1,
+    for every ε > 0. States count as bisimilar where `bisimilar_classes` puts them in one class, with its tolerance of
+    1e-12, on both chains together; they are at distance 0. The bounds hold for the chains in which the states of each
+    class move exactly alike, with the given probabilities up to rounding. Rounding grows with the number of steps
+    that the chains can take before they show a difference or become bisimilar; where that is beyond 10⁶ or so the
+    interval may be wider than the default tolerance, and the status says STALLED.
 
     Parameters
     ----------
     source, target : MarkovChain, or anything that `as_chain` takes
         Chains with labels, n and m states.
-    discount : float in [0, 1)
-        γ, the weight of each step relative to the one before.
+    discount : float in [0, 1], default 1
+        γ, the weight of each step relative to the one before; 1 for no discount.
     solver : Solver or str, optional
-        As for `solve`; the exact one by default.
+        As for `solve`; the exact one by default. Without a discount, `PolicyIteration` or `ValueIteration`.
     tol : float, optional
         The relative gap to reach; None is the solver's default.
     max_steps : int, optional
@@ -187,6 +195,8 @@ def bisimilarity_distance(
     ------
     InvalidChain, InvalidProblem
         A chain cannot be read or has no labels.
+    InvalidOption
+        The solver needs a discount below 1.
     ToleranceNotReached
         `tol` was missed; `error.solution` holds what was reached.
 
@@ -197,6 +207,8 @@ def bisimilarity_distance(
     >>> bent = bm.MarkovChain([[0, 0.6, 0.4], [0, 1, 0], [0, 0, 1]], labels=["toss", "heads", "tails"], start=0)
     >>> round(bm.bisimilarity_distance(fair, bent, discount=0.9).distance, 10)
     0.09
+    >>> round(bm.bisimilarity_distance(fair, bent).distance, 10)
+    0.1
     """
     chains = as_chain(source), as_chain(target)
     gamma = checked_discount(discount, or_one=True)

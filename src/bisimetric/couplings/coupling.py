@@ -112,6 +112,7 @@ class Coupling(Immutable):
         closed = ends is None or not ends.any()
         if ends is not None:
             matrix.data[np.repeat(ends.ravel(), np.diff(matrix.indptr))] = 0.0
+            matrix.eliminate_zeros()
         transposed = matrix.T.tocsr()
         b = self.law(start).ravel() * (1.0 - discount if discount < 1.0 else 1.0)
         return visits(transposed, b, discount, rows=n, closed=closed).reshape(n, m)

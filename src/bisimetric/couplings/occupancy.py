@@ -32,12 +32,20 @@ def _accepted(longest: float) -> float:
     return max(FAIL_ABOVE, OCCUPANCY_ROUNDING * longest)
 
 
-def longest_time(transposed: Any) -> float:
-    """The largest expected number of steps to an end; `transposed` is Πᵀ, with empty columns at the ends."""
+def longest_time(transposed: Any, b: Floats) -> float:
+    """The largest expected number of steps to an end from a pair that b leads to; Πᵀ has empty columns at the ends."""
+    from scipy.sparse import csgraph
+
     matrix = sparse.csr_array(transposed.T)
-    one = np.ones(matrix.shape[0])
-    times = Ladder().solve_stored(matrix, one, one, 1.0, FAIL_ABOVE)
-    return float(times.x.max()) if times.residual < TIMES_ACCURACY else np.inf
+    size = matrix.shape[0]
+    begin = sparse.csr_array((b > 0.0).astype(np.float64)[None, :])
+    graph = sparse.hstack([sparse.vstack([matrix, begin]), sparse.csr_array((size + 1, 1))], format="csr")
+    inside = np.sort(csgraph.breadth_first_order(graph, size, return_predecessors=False))[:-1]
+    part, one = matrix[inside][:, inside], np.ones(len(inside))
+    times = Ladder().solve_stored(part, one, one, 1.0, FAIL_ABOVE)
+    if not times.residual < TIMES_ACCURACY:
+        raise SolverFailed("the coupled chains take too many steps to count their visits; choose a discount below 1")
+    return float(times.x.max())
 
 
 def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool) -> Floats:
@@ -48,7 +56,7 @@ def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bo
     From a single pair BiCGSTAB often diverges, so sweeps spread the law first. If the residual of its result is too
     large, in the 1-norm, a factorisation solves the system.
     """
-    longest = 1.0 / (1.0 - discount) if discount < 1.0 else longest_time(transposed)
+    longest = 1.0 / (1.0 - discount) if discount < 1.0 else longest_time(transposed, b)
     mass = float(b.sum()) * longest
     certain = _accepted(longest)
     apply = krylov.of_matrix(transposed, discount)

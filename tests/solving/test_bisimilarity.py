@@ -1,0 +1,64 @@
+"""The question about bisimilarity distances without a discount: how solves end, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric.errors import InvalidOption, InvalidProblem, ToleranceNotReached
+from tests.bisimulation.labelled import coin, distances, fading
+
+
+def test_rounding_widens_the_interval_and_the_status_says_so():
+    """Where the chains go on for 10⁶ steps the default tolerance is out of reach; the interval holds."""
+    solution = distances(coin(0.5, 1e-9), coin(0.5 + 1e-6, 1e-9))
+    assert solution.status is bm.Status.STALLED
+    assert 1e-9 < solution.relative_gap < 1e-7
+    with pytest.raises(ToleranceNotReached):
+        distances(coin(0.5, 1e-9), coin(0.5 + 1e-6, 1e-9), tol=1e-12)
+
+
+def test_rare_events_after_rare_events():
+    """A mean of 10²⁰ steps cannot be told in floating point: the interval is all that is known, at once."""
+
+    def rare(heads):
+        end = 1e-10
+        return bm.MarkovChain(
+            [[1 - end, end, 0, 0], [1 - end, 0, end * heads, end * (1 - heads)], [0, 0, 1, 0], [0, 0, 0, 1]],
+            labels=[".", ".", "h", "t"],
+            start=0,
+        )
+
+    solution = distances(rare(0.5), rare(0.25))
+    assert solution.interval[0] <= 0.25 <= solution.interval[1]
+    assert solution.status in (bm.Status.STALLED, bm.Status.SOLVED)
+
+
+def test_what_is_refused():
+    """Solvers that need a discount, chains without labels, discounts beyond one."""
+    with pytest.raises(InvalidOption, match="needs a discount below 1"):
+        distances(coin(0.5), coin(0.6), solver="linear-program")
+    with pytest.raises(InvalidProblem, match="labels"):
+        bm.bisimilarity_distance(coin(0.5), bm.MarkovChain([[1.0]]), discount=1)
+    with pytest.raises(InvalidProblem, match=r"in \[0, 1\]"):
+        bm.bisimilarity_distance(coin(0.5), coin(0.6), discount=1.5)
+    solution = distances(coin(0.5), coin(0.6))
+    with pytest.raises(InvalidProblem, match="discount"):
+        bm.certify(solution.problem, solution.value)
+    with pytest.raises(InvalidProblem, match="discount"):
+        bm.certify_exactly(solution)
+
+
+def test_stops_in_time():
+    """With a step limit the interval is still one, and a time limit before the first sweep leaves what is known."""
+    source, target = (fading(12, seed) for seed in (1, 2))
+    whole = distances(source, target)
+    short = distances(source, target, max_steps=1)
+    assert (short.lower <= whole.upper).all()
+    assert (short.upper >= whole.lower).all()
+    none = distances(source, target, time_limit=1e-9)
+    assert none.status is bm.Status.TIME_LIMIT
+    assert (none.lower <= whole.upper).all()
+    guessed = bm.solve(whole.problem, initial=whole)
+    assert np.abs(guessed.value - whole.value).max() <= 1e-9
