@@ -1,0 +1,51 @@
+"""The values of couplings, against dense linear algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bisimetric as bm
+from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.evaluation import Evaluation, independent_value, rough_value
+from bisimetric.operators.trees import TreeWitness, new_trees
+from tests import strategies
+
+
+@given(strategies.tame_problems(max_states=4), st.sampled_from((1e-6, 1e-13)))
+def test_an_evaluation_solves_its_system(problem, target):
+    """(I - γΠ) d = r for the coupling of the trees, to the target."""
+    if not problem.cost.any():
+        return
+    bellman = Bellman.of(problem)
+    trees = new_trees(bellman)
+    value = bellman.scaled_cost()
+    residual = bellman.improve(value, trees, cold=True).residual
+    solved = Evaluation(bellman).solve(trees, residual, residual.copy(), target)
+    witness = TreeWitness(bellman, value, trees)
+    coupled = bm.Coupling(problem, witness, lambda: np.zeros(problem.shape)).matrix().toarray()
+    missed = residual - (solved.x - problem.discount * coupled @ solved.x)
+    assert np.abs(missed).max() <= 2 * target * max(1.0, np.abs(solved.x).max())
+
+
+@pytest.mark.parametrize("discount", [0.5, 0.99])
+def test_the_independent_coupling(discount):
+    """V = c + γ P V Qᵀ."""
+    problem = bm.Problem(bm.environments.four_rooms("p1"), bm.environments.grid_3x3(), discount=discount)
+    bellman = Bellman.of(problem)
+    value = independent_value(bellman, 1e-12)
+    P, Q = problem.source.transitions.toarray(), problem.target.transitions.toarray()
+    np.testing.assert_allclose(value, bellman.scaled_cost() + discount * P @ value @ Q.T, atol=1e-10)
+
+
+def test_where_to_begin():
+    """A rough value is between the cost and the largest value, and zero between a state and itself."""
+    chain = bm.environments.four_rooms("p1")
+    problem = bm.Problem(chain, chain, discount=0.9)
+    for bellman in (Bellman.of(problem), Bellman.on_open_pairs(problem)):
+        value = rough_value(bellman, 1e-3)
+        assert (value >= 0.0).all()
+        assert value.max() <= bellman.largest_value()
+    assert not np.diag(value).any()
