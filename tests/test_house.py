@@ -165,18 +165,13 @@ def test_the_table_of_constants_is_no_longer_than_needed():
 TESTED_ELSEWHERE = {
     "__main__.py": "cli/test_exit_codes.py",  # `python -m bisimetric`
     "plot.py": "views",  # names only
-    "certificates/game.py": "bisimulation/test_metric.py",
     "cli": "cli",  # by what commands print and how they end
     "couplings/averaged.py": "solvers/sinkhorn/test_alternating.py",
     "couplings/factored.py": "kernels/sinkhorn/test_projection.py",
     "experiments": "experiments",  # every test runs on all of them
     "io": "io",  # by files that come back, are corrupt or are cut short
-    "kernels": "kernels",  # small kernels are tested with those that call them, and by whole solves
+    "kernels/sinkhorn": "kernels/sinkhorn/test_projection.py",
     "many/worker.py": "many/test_runs.py",
-    "operators/bellman.py": "operators/test_trees.py",
-    "operators/evaluation.py": "operators/test_modes.py",
-    "operators/game.py": "bisimulation/test_metric.py",
-    "solvers/base.py": "laws",
     "solvers/sinkhorn": "solvers/sinkhorn/test_alternating.py",  # theorems that hold for the family
 }
 
