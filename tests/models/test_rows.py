@@ -12,7 +12,7 @@ from scipy import sparse
 
 import bisimetric as bm
 from bisimetric.errors import InvalidChain, InvalidProblem
-from bisimetric.models.rows import GRAIN, as_csr, exact_rows, real_array
+from bisimetric.models.rows import GRAIN, as_csr, exact_rows, real_array, scaled_rows
 from tests import strategies
 
 
@@ -177,3 +177,10 @@ def test_real_array_copies():
         real_array(mine, "cost", InvalidProblem, ndim=1)
     with pytest.raises(InvalidProblem, match=r"reward\[1\] is nan"):
         real_array([0.0, np.nan], "reward", InvalidProblem, ndim=1)
+
+
+def test_rows_are_scaled_to_sum_one():
+    """Sums neither overflow nor vanish; rows of zeros stay."""
+    weights = sparse.csr_array([[1e308, 1e308, 0.0], [5e-324, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    assert scaled_rows(weights).toarray().tolist() == [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    assert weights.data[0] == 1e308

@@ -22,7 +22,16 @@ from bisimetric._support.stored import Stored
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidChain
 from bisimetric.models.frames import COUNTING, aligned, without_frame
-from bisimetric.models.rows import Floats, SparseField, as_csr, exact_rows, is_scalar, real_array, refuse_not_finite
+from bisimetric.models.rows import (
+    Floats,
+    SparseField,
+    as_csr,
+    exact_rows,
+    is_scalar,
+    real_array,
+    refuse_not_finite,
+    scaled_rows,
+)
 
 Label = str | int | float | tuple[str | int | float, ...]
 State = int | str
@@ -148,16 +157,12 @@ class MarkovChain(EqualByContent, Stored, Immutable):
         matrix, _ = as_csr(transitions, "transitions")
         refuse_not_finite(matrix, "transitions")
         if matrix.nnz and matrix.data.min() >= 0:
-            row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-            largest = np.zeros(matrix.shape[0])
-            np.maximum.at(largest, row, matrix.data)
-            empty = np.flatnonzero(largest == 0)
+            matrix = scaled_rows(matrix)
+            empty = np.flatnonzero(matrix.sum(axis=1) == 0.0)
             if len(empty):
                 raise InvalidChain(
                     f"row {int(empty[0])} of transitions is all zero, expected a positive sum; add a self-loop"
                 )
-            matrix.data = matrix.data / largest[row]  # prevents overflow of the sums
-            matrix.data = matrix.data / np.bincount(row, weights=matrix.data)[row]
         return cls(matrix, reward=reward, start=start, names=names, labels=labels)
 
     @cached_property

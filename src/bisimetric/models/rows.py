@@ -126,6 +126,18 @@ def refuse_not_finite(matrix: sparse.csr_array, what: str) -> None:
         raise InvalidChain(f"{what}[{(row, column)}] is {entry}, expected a probability; replace it before")
 
 
+def scaled_rows(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Every row divided by its sum; entries are finite and not negative, and rows of zeros stay as they are."""
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    largest = np.zeros(matrix.shape[0])
+    np.maximum.at(largest, row, matrix.data)
+    share = matrix.data / np.where(largest == 0.0, 1.0, largest)[row]  # prevents overflow of the sums
+    total = np.bincount(row, weights=share, minlength=matrix.shape[0])
+    scaled = matrix.copy()
+    scaled.data = share / np.where(total == 0.0, 1.0, total)[row]
+    return scaled
+
+
 def _check_indices(matrix: Any) -> None:
     """Raise ValueError where an index of a sparse matrix is out of range: converting such a matrix can crash."""
     if hasattr(matrix, "check_format"):
