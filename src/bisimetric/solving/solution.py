@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from bisimetric.errors import MissingStart
 from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
+from bisimetric.solving.assignment import Assignment, Coupled, assign
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,7 +134,9 @@ class Answer(Stored, Immutable, ABC):
         return self.tol is None or self.relative_gap <= self.tol
 
     def match(self) -> npt.NDArray[np.int64]:
-        """For every source state the target state at the smallest distance.
+        """For every source state its nearest neighbour: the target state at the smallest distance.
+
+        Many source states may have the same nearest neighbour, all of them even; `assignment` is one-to-one.
 
         Returns
         -------
@@ -145,6 +148,38 @@ class Answer(Stored, Immutable, ABC):
         nearest: npt.NDArray[np.int64] = np.where(none, np.inf, value).argmin(axis=1)
         nearest[none.all(axis=1)] = -1
         return nearest
+
+    def assignment(self, by: Literal["distance", "coupling"] = "distance", *, start: object = None) -> Assignment:
+        """Match states one-to-one.
+
+        Parameters
+        ----------
+        by : "distance" or "coupling"
+            Which pairs go together: those with the smallest total distance, or those at which the coupled models spend
+            most time (`coupling.occupancy`), which leaves out states that are never met together.
+        start : pair of states or array [n, m], optional
+            Where the coupled models start, for "coupling"; by default the models' own starts.
+
+        Returns
+        -------
+        Assignment
+            The matched states, their distances and the total; prints as a table. Where one model has more states, or
+            pairs were not solved, some states are unmatched.
+
+        Examples
+        --------
+        >>> import bisimetric as bm
+        >>> chain = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1])
+        >>> turned = bm.MarkovChain([[1, 0], [0.5, 0.5]], reward=[1, 0])
+        >>> bm.distance(chain, turned, discount=0.9).assignment().targets.tolist()
+        [1, 0]
+        """
+        return assign(self, by, start)
+
+    @property
+    @abstractmethod
+    def coupling(self) -> Coupled:
+        """How the two models move together; it proves `upper`."""
 
     def plot(self, *, axes: Axes | None = None) -> Figure:
         """Draw the distances: over the cells of two grids with starts, as a matrix otherwise.
