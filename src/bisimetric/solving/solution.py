@@ -23,7 +23,7 @@ from bisimetric.certificates.starts import StartTransport, between_starts
 from bisimetric.couplings.coupling import Coupling, Potentials
 from bisimetric.couplings.explanation import Explanation, Visits, checked_total, explained
 from bisimetric.couplings.witness import Proof
-from bisimetric.errors import MissingStart
+from bisimetric.errors import InvalidOption, MissingStart
 from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
@@ -177,9 +177,9 @@ class Answer(Stored, Immutable, ABC):
         return assign(self, by, start)
 
     @property
-    @abstractmethod
     def coupling(self) -> Coupled:
-        """How the two models move together; it proves `upper`."""
+        """How the two models move together, for answers that have such a coupling."""
+        raise InvalidOption(f"a {type(self).__name__} has no coupling; assignment() matches by distance")
 
     def plot(self, *, axes: Axes | None = None) -> Figure:
         """Draw the distances: over the cells of two grids with starts, as a matrix otherwise.
