@@ -182,7 +182,7 @@ def test_bad_options_of_processes():
     with pytest.raises(InvalidProblem, match="discount is 1"):
         bm.aggregate(WALK, epsilon=0.1, discount=1.0)
     with pytest.raises(InvalidChain, match="a MarkovChain or an MDP"):
-        bm.aggregate({"stay": STAY}, epsilon=0.1, discount=0.9)
+        bm.aggregate({1, 2}, epsilon=0.1, discount=0.9)
     with pytest.raises(InvalidProblem, match="divide the rewards"):
         bm.aggregate(bm.MDP([np.eye(1)], [[1e308]]), epsilon=0.1, discount=0.99)
 
