@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from bisimetric.readers.convert import as_chain as as_chain
     from bisimetric.readers.convert import as_mdp as as_mdp
     from bisimetric.readers.gym import from_gymnasium as from_gymnasium
+    from bisimetric.readers.hmm import from_hmm as from_hmm
     from bisimetric.readers.networkx import from_networkx as from_networkx
     from bisimetric.readers.networkx_models import to_networkx as to_networkx
     from bisimetric.solvers import EntropicPolicyIteration as EntropicPolicyIteration
@@ -104,6 +105,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "as_mdp",
     ),
     "readers.gym": ("from_gymnasium",),
+    "readers.hmm": ("from_hmm",),
     "readers.networkx": ("from_networkx",),
     "readers.networkx_models": ("to_networkx",),
     "solvers": (

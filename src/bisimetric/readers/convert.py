@@ -11,7 +11,7 @@ from bisimetric._support.options import hint
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.readers import arrays, dicts, files, gym, matrices, names, networkx
+from bisimetric.readers import arrays, dicts, files, gym, hmm, matrices, names, networkx
 from bisimetric.readers.reader import Reader
 
 READERS: tuple[Reader, ...] = (
@@ -20,6 +20,7 @@ READERS: tuple[Reader, ...] = (
     names.READER,
     gym.READER,
     networkx.READER,
+    hmm.READER,
     dicts.READER,
     arrays.READER,
 )
