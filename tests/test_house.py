@@ -163,16 +163,8 @@ def test_the_table_of_constants_is_no_longer_than_needed():
 
 # Source files and folders that are tested by their behaviour in files of other names, and where.
 TESTED_ELSEWHERE = {
-    "__main__.py": "cli/test_exit_codes.py",  # `python -m bisimetric`
-    "plot.py": "views",  # names only
     "cli": "cli",  # by what commands print and how they end
-    "couplings/averaged.py": "solvers/sinkhorn/test_alternating.py",
-    "couplings/factored.py": "kernels/sinkhorn/test_projection.py",
     "experiments": "experiments",  # every test runs on all of them
-    "io": "io",  # by files that come back, are corrupt or are cut short
-    "kernels/sinkhorn": "kernels/sinkhorn/test_projection.py",
-    "many/worker.py": "many/test_runs.py",
-    "solvers/sinkhorn": "solvers/sinkhorn/test_alternating.py",  # theorems that hold for the family
 }
 
 
@@ -183,7 +175,7 @@ def is_tested_elsewhere(name: str) -> bool:
 
 def own_test(name: str) -> Path:
     """Where the test file of a source file is expected."""
-    return TESTS / Path(name).parent / f"test_{Path(name).stem.lstrip('_')}.py"
+    return TESTS / Path(name).parent / f"test_{Path(name).stem.strip('_')}.py"
 
 
 def test_every_source_file_has_its_test_file():
