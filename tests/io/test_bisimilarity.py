@@ -39,5 +39,5 @@ def test_bounds_that_nothing_supports_are_refused(saved, key, number):
     for name in ("value", key):
         document[name][0][0] = number
     path.write_text(json.dumps(document))
-    with pytest.raises(FileFormatError, match="not supported|between lower and upper"):
+    with pytest.raises(FileFormatError, match=r"not supported|between lower and upper"):
         bm.load(path)
