@@ -10,11 +10,12 @@ import sys
 from argparse import Action, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from difflib import get_close_matches
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bisimetric import __version__
 from bisimetric.cli.arguments import Command, add_everywhere, add_help
 from bisimetric.cli.commands import bisimulation, convert, distance, listings, metric, pairwise, reproduce
+from bisimetric.cli.completion import COMPLETE, print_completions
 from bisimetric.cli.messages import EXIT_CODES, ExitCode, quietly
 from bisimetric.errors import InvalidOption
 
@@ -61,9 +62,12 @@ Examples:
 
 def run(arguments: list[str]) -> int:
     """Parse the arguments and run the command; returns the exit code. Wrong usage raises InvalidOption."""
+    if arguments[:1] == [COMPLETE]:
+        print_completions(parser(), arguments[1:])
+        return ExitCode.SUCCESS
     try:
         options = parser().parse_args(arguments)
-    except SystemExit:  # --help and --version have printed already
+    except SystemExit:  # --help and the like have printed already
         return ExitCode.SUCCESS
     from bisimetric._support.memory import require_space_for_libraries
 
@@ -110,6 +114,26 @@ class _PrintVersion(Action):
         parser.exit()
 
 
+class _ShowCompletion(Action):
+    """Print a shell's script and stop."""
+
+    def __call__(self, parser: ArgumentParser, _: Namespace, shell: Any, *__: object) -> None:
+        from bisimetric.cli.completion.install import show_completion
+
+        show_completion(shell)
+        parser.exit()
+
+
+class _InstallCompletion(Action):
+    """Write a shell's script where the shell finds it, and stop."""
+
+    def __call__(self, parser: ArgumentParser, _: Namespace, shell: Any, *__: object) -> None:
+        from bisimetric.cli.completion.install import install_completion
+
+        install_completion(shell)
+        parser.exit()
+
+
 def parser() -> ArgumentParser:
     """The parser of the whole command line."""
     made = _Parser(
@@ -123,6 +147,15 @@ def parser() -> ArgumentParser:
     )
     add_help(made)
     made.add_argument("--version", action=_PrintVersion, nargs=0, help="Print the version and stop.")
+    for name, action, does in (
+        (
+            "--install-completion",
+            _InstallCompletion,
+            "Let the shell complete commands, options and names: bash, zsh or fish.",
+        ),
+        ("--show-completion", _ShowCompletion, "Print the script that does so."),
+    ):
+        made.add_argument(name, action=action, nargs="?", metavar="SHELL", help=does)
     commands = made.add_subparsers(title="commands", metavar="COMMAND", prog="bisimetric", required=True)
     for command in COMMANDS:
         added = commands.add_parser(
