@@ -277,3 +277,35 @@ def test_public_methods_are_documented():
             if not attribute.startswith("_") and explained and not inspect.getdoc(getattr(thing, attribute)):
                 silent[f"{name}.{attribute}"] = "a docstring"
     assert_none(silent, DOCSTRINGS_PENDING)
+
+
+# Files of kernels/ and solvers/ that hold no algorithm.
+NO_ALGORITHM = {"kernels/_compile.py", "kernels/layout.py", "solvers/base.py"}
+ALGORITHMS = [
+    name
+    for name in SOURCES
+    if name.startswith(("kernels/", "solvers/")) and not name.endswith("__init__.py") and name not in NO_ALGORITHM
+]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_algorithms_open_with_equation_reference_and_reason_to_stop(name):
+    """In the docstring of the file: an indented formula, whose idea it is, and why it comes to an end."""
+    docstring = ast.get_docstring(TREES[name]) or ""
+    formulas = [line for line in docstring.splitlines() if line.startswith("    ") and re.search("[=≤≥∝←→]", line)]
+    assert formulas, "no equation"
+    assert re.search(r"^References?: \S", docstring, re.MULTILINE), "no reference"
+    assert re.search(r"\b(stops?|ends?|one\s+pass|nothing iterates)\b", docstring), "no reason to stop"
+
+
+def test_references_are_in_the_bibliography():
+    """Name and year of every reference of an algorithm."""
+    bibliography = (TESTS.parent / "docs" / "references.bib").read_text(encoding="utf-8").lower()
+    unknown = {}
+    for name in ALGORITHMS:
+        line = re.search(r"^References?: (.*?)\Z", ast.get_docstring(TREES[name]) or "", re.MULTILINE | re.DOTALL)
+        for author, year in re.findall(r"(\w+)[^;0-9]*? (\d{4})\b", line[1] if line else ""):
+            plain = author.lower().replace("è", "e").replace("'", "")
+            if not any(plain in entry.replace("{\\`e}", "e") and year in entry for entry in bibliography.splitlines()):
+                unknown[f"{name}: {author} {year}"] = "not in docs/references.bib"
+    assert_none(unknown)

@@ -7,6 +7,8 @@ For every pair (x, y), with any π that couples P[x] and Q[y] and any g,
 because (f, g) is dual feasible for every g. The checker measures by how much the marginals of π are wrong, and counts
 negative masses and cells outside the supports as invalid. It shares no code with the kernels that propose couplings and
 potentials. It makes one pass over the pairs, so nothing iterates here.
+
+Reference: Kantorovich 1942 (duality of transport).
 """
 
 from __future__ import annotations

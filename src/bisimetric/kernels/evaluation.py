@@ -1,8 +1,10 @@
 """Policy evaluation: the operators I - γΠ and the vector steps of BiCGSTAB.
 
-For a fixed coupling Π the value solves (I - γΠ) V = c. Every kernel works on source rows first..last. Inner products
-come back as one partial sum per source row; the caller adds them up in the order of the rows, so they do not depend on
-how rows are split between threads. Each kernel is one pass; the iteration is in kernels/krylov.py.
+    (I - γΠ) V = c
+
+For a fixed coupling Π this is its value. Every kernel works on source rows first..last. Inner products come back as one
+partial sum per source row; the caller adds them up in the order of the rows, so they do not depend on how rows are
+split between threads. Each kernel is one pass, so nothing iterates here; the iteration is in kernels/krylov.py.
 
 Reference: van der Vorst 1992 (BiCGSTAB).
 """

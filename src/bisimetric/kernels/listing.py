@@ -5,6 +5,8 @@
 A solver that lists pairs keeps one vector entry per listed pair. Either an array holds the numbers of the pairs, or one
 of (x, y) and (y, x) is listed and `folded_number` computes its number. All kernels are one pass, except `reach`: a
 breadth-first search, which visits each pair at most once and stops when no pair is left.
+
+Reference: Moore 1959 (breadth-first search).
 """
 
 from __future__ import annotations

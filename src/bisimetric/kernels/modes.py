@@ -8,7 +8,9 @@ of pairs (products of clusters of states), and `W` is the correction from the co
 to stay where they are, the rest is also divided by D = 1 - γ·diag(Π) (Jacobi).
 
 Every cluster of source states is summed separately, in the order of its states, so results do not depend on the
-threads. Every kernel is one pass; the iteration that uses M⁻¹ is in kernels/krylov.py.
+threads. Every kernel is one pass, so nothing iterates here; the iteration that uses M⁻¹ is in kernels/krylov.py.
+
+Reference: Nicolaides 1987 (coarse corrections by blocks).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Each policy is better than the one before, and there are finitely many, so the i
 does not reduce a gap that may be rounding. A policy changes an action only if another is better by more than rounding;
 otherwise ties would go round in circles.
 
-References: Howard 1960; Puterman 1994.
+Reference: Howard 1960.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ControlIteration(Solver[ControlBellman, ControlIterate]):
 
     References
     ----------
-    Howard 1960; Puterman 1994.
+    Howard 1960.
 
     Examples
     --------

@@ -6,6 +6,8 @@
 Arguments of exp come in two parts, a whole number w and a small rest r, so that no digit is lost where w is large. The
 results of both are right to about one unit in the last place. A view of the array as integers gives the exponents and
 mantissas. Every function is one pass, so nothing iterates here.
+
+Reference: Cody & Waite 1980 (range reduction).
 """
 
 from __future__ import annotations

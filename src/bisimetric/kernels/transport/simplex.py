@@ -2,22 +2,22 @@
 
     min { Σ π(i, j) C(i, j) : π ≥ 0, π couples a and b }
 
-The arcs of a tree join source nodes 0..S_x-1 with target nodes S_x..S_x+S_y-1; source node 0 is the root.
-Potentials solve pot(i) + pot(j) = C(i, j) on the arcs; the tree is optimal when its flows are feasible and no
-reduced cost C(i, j) - pot(i) - pot(j) is negative.
+The arcs of a tree join source nodes 0..S_x-1 with target nodes S_x..S_x+S_y-1; source node 0 is the root. Potentials
+solve pot(i) + pot(j) = C(i, j) on the arcs; the tree is optimal when its flows are feasible and no reduced cost
+C(i, j) - pot(i) - pot(j) is negative.
 
-Flows are sums of multiples of 2⁻⁵² and therefore exact. Trees are kept *strongly feasible*: every arc without
-flow has a source node as its child. Equivalently, the flows stay positive when every node but the root sends a tiny ε
-more towards the root.
+Flows are sums of multiples of 2⁻⁵² and therefore exact. Trees are kept *strongly feasible*: every arc without flow has
+a source node as its child. So the flows stay positive when every node but the root sends a tiny ε more to the root.
 
 - The primal simplex starts from a strongly feasible tree after the costs have changed. If several arcs block, the last
-  one on the way from the root side leaves, which keeps the tree strongly feasible and rules out cycling
-  (Cunningham 1976; Bonneel et al. 2011 use the same rule). It stops when no reduced cost is below the tolerance.
+  one on the way from the root side leaves, which keeps the tree strongly feasible and rules out cycling. It stops when
+  no reduced cost is below the tolerance.
 - The dual simplex starts from a tree that is optimal for the same costs and other marginals. For the new marginals its
   reduced costs are right but its flows need not be feasible. An arc that violates strong feasibility leaves; the
   cheapest arc that sends flow the other way enters. It stops when all flows are strongly feasible.
 
 Both have a pivot limit, which only rounding in the potentials (primal) or ties in the costs (dual) can reach.
+References: Cunningham 1976; Bonneel et al. 2011, who use the same rule.
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
 """Step sizes of mirror descent: a constant η, η₀/√k, or what a theorem prescribes.
 
+    π_{k+1} ∝ π_k · exp(-η_k γ E_k)
+
 η has the unit of one over a cost: η·c is the exponent. "auto" is relative to the span of the value that it multiplies,
 so that answers scale with the cost: in round k no exponent changes by more than AUTO_FIRST/k^p, p = AUTO_DECAY. Two
 errors remain after k rounds. The entropy costs about one over the sum of all steps, k^(p-1). The change by the last
 step, k^(-p), disturbs the marginals, which settle more slowly the larger that sum is: k^(-p)·k^(1-p). The two are equal
-at p = 2/3. `python -m benchmarks tuning` shows the curves from which the constants were chosen.
+at p = 2/3. A step size is a formula, so nothing iterates here. `python -m benchmarks tuning` shows the curves from
+which the constants were chosen.
 
 References: Calo et al. 2024, Theorem 2 (`thm:main`) and Appendix D (`thm:main2`).
 """
