@@ -292,7 +292,7 @@ ALGORITHMS = [
 def test_algorithms_open_with_equation_reference_and_reason_to_stop(name):
     """In the docstring of the file: an indented formula, whose idea it is, and why it comes to an end."""
     docstring = ast.get_docstring(TREES[name]) or ""
-    formulas = [line for line in docstring.splitlines() if line.startswith("    ") and re.search("[=≤≥∝←→]", line)]
+    formulas = [line for line in docstring.splitlines() if line.startswith("    ") and re.search("[=≤≥∝←→+]", line)]
     assert formulas, "no equation"
     assert re.search(r"^References?: \S", docstring, re.MULTILINE), "no reference"
     assert re.search(r"\b(stops?|ends?|one\s+pass|nothing iterates)\b", docstring), "no reason to stop"
