@@ -12,7 +12,7 @@ KEYS = {
     "distance", "lower", "upper", "gap", "relative_gap", "tol", "tol_reached", "source", "target", "states",
     "kind", "cost", "discount", "normalised",
     "solver", "status", "message", "steps", "history", "seconds", "memory_bytes", "explain", "explain_rest", "summary",
-    "limit",
+    "match", "limit",
 }  # fmt: skip
 
 
@@ -183,6 +183,90 @@ def test_long_names_fit_in_80_columns(command, chain_file, flags):
     file = chain_file(names=["x" * 500, "界" * 500])
     ran = command("distance", file, file, "--discount", 0.9, *flags)
     assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_reachable_pairs(command, chain_file):
+    """Only what the starts lead to is solved: the same distance, and the text says how many pairs."""
+    file = chain_file(transitions=[[1, 0, 0], [0, 0.5, 0.5], [0, 0, 1]], reward=[0, 1, 2], start=1)
+    whole = command("distance", file, file, "--start", 1, 2, "--discount", 0.9, "--json").document
+    part = command(
+        "distance", file, file, "--start", 1, 2, "--discount", 0.9, "--pairs", "reachable", "--json"
+    ).document
+    assert part["distance"] == pytest.approx(whole["distance"], rel=1e-9)
+    text = command("distance", file, file, "--start", 1, 2, "--discount", 0.9, "--pairs", "reachable").out
+    assert "3 × 3; 2 pairs are reachable" in text
+    assert "has no start" in command("distance", chain_file(), file, "--discount", 0.9, "--pairs", "reachable").err
+
+
+TOSS = {"reward": [0, 0, 0], "labels": ["toss", "heads", "tails"], "start": 0}
+
+
+@pytest.mark.parametrize(("discount", "expected"), [(1, 0.1), (0.9, 0.09)])
+def test_bisimilarity(command, chain_file, discount, expected):
+    """The distance on labels from 0 to 1, with and without a discount."""
+    fair = chain_file("fair.json", transitions=[[0, 0.5, 0.5], [0, 1, 0], [0, 0, 1]], **TOSS)
+    bent = chain_file("bent.json", transitions=[[0, 0.6, 0.4], [0, 1, 0], [0, 0, 1]], **TOSS)
+    arguments = ("distance", fair, bent, "--discount", discount)
+    document = command(*arguments, "--bisimilarity", "--json").document
+    assert document["distance"] == pytest.approx(expected, abs=1e-9)
+    assert (document["kind"], document["cost"], document["discount"]) == ("bisimilarity", "labels", discount)
+    text = command(*arguments, "--bisimilarity").out
+    assert "bisimilarity distance on labels" in text
+    assert ("the expected number of visits" in text) == (discount == 1)
+
+
+def test_two_distances_on_labels(command, chain_file):
+    """--cost labels says that it adds up and which other distance there is; --bisimilarity has a cost of its own."""
+    file = chain_file(labels=["a", "b"], start=0)
+    text = " ".join(command("distance", file, file, "--discount", 0.5, "--cost", "labels").out.split())
+    assert "add up along the way; --bisimilarity bounds differences of probabilities" in text
+    for extra, message in (
+        (("--bisimilarity", "--cost", "labels"), "--bisimilarity and --cost"),
+        (("--bisimilarity", "--normalised"), "--bisimilarity and --normalised"),
+        (("--bisimilarity", "--pairs", "reachable"), "--bisimilarity and --pairs"),
+    ):
+        ran = command("distance", file, file, "--discount", 0.5, *extra)
+        assert (ran.code, ran.out) == (2, "")
+        assert message in ran.err
+    ran = command("distance", file, file, "--discount", 1)
+    assert ran.code == 2
+    assert "--bisimilarity, the distance on labels, allows 1" in ran.err
+
+
+@pytest.mark.parametrize("by", [(), ("distance",), ("coupling",)])
+def test_matching(command, chain_file, by):
+    """States one-to-one, with those that are left over."""
+    one = chain_file("one.json", names=["idle", "busy"], start=0)
+    rows = [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]
+    other = chain_file("other.json", transitions=rows, reward=[1, 0, 9], names=["on", "off", "lost"], start=1)
+    arguments = ("distance", one, other, "--discount", 0.5, "--match", *by)
+    match = command(*arguments, "--json").document["match"]
+    assert [(pair["source"], pair["target"]) for pair in match["pairs"]] == [("idle", "off"), ("busy", "on")]
+    assert (match["total"], match["unmatched"]) == (0, [[], ["lost"]])
+    assert all((pair["time"] is None) == (by != ("coupling",)) for pair in match["pairs"])
+    text = command(*arguments).out
+    assert "States matched one-to-one" in text
+    assert "unmatched in the target: lost" in text
+    assert "idle" in command(*arguments, "--quiet").out
+
+
+def test_quiet(command, chain_file, tmp_path):
+    """The number alone; notes and explanations are left out, the file is written."""
+    file = tmp_path / "solution.json"
+    ran = command(*ROOMS, "--quiet", "--out", file)
+    assert (ran.code, ran.err) == (0, "")
+    assert float(ran.out) == pytest.approx(KNOWN, abs=1e-9)
+    assert file.exists()
+    ran = command("distance", chain_file(), chain_file(), "--discount", 0.9, "-q")
+    assert "largest" in ran.out
+    assert "Closest" not in ran.out
+
+
+@pytest.mark.parametrize("option", ["--save", "--output", "-o"])
+def test_older_spellings(command, tmp_path, option):
+    """They mean --out."""
+    assert command(*ROOMS, option, tmp_path / "s.npz").code == 0
+    assert (tmp_path / "s.npz").exists()
 
 
 def test_save_and_load(command, tmp_path):

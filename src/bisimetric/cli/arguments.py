@@ -110,6 +110,15 @@ def add_answer(command: ArgumentParser) -> None:
     add_out(group, "Write the solution to FILE, .npz or .json.")
     add_plot(group, "the distances")
     group.add_argument(
+        "--match",
+        nargs="?",
+        const="distance",
+        choices=("distance", "coupling"),
+        metavar="BY",
+        help="Match states one-to-one as well: by 'distance' (the default), with the smallest total; or by 'coupling', "
+        "those that the two models are in together for most of the time.",
+    )
+    group.add_argument(
         "--fail-above",
         type=float,
         metavar="X",

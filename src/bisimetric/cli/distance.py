@@ -46,6 +46,11 @@ def run(request: DistanceRequest) -> int:
 
 def _check_choices(request: DistanceRequest) -> None:
     if not request.bisimilarity:
+        if request.discount == 1.0:
+            raise InvalidOption(
+                "--discount is 1, expected less: costs would add up without end; --bisimilarity, the distance on "
+                "labels, allows 1"
+            )
         return
     for given, option in ((request.cost, "--cost"), (request.normalised, "--normalised")):
         if given:

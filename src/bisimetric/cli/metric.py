@@ -30,6 +30,8 @@ def run(request: MetricRequest) -> int:
     """Compute and print; returns the exit code."""
     if request.target is None and request.start is None and request.fail_above is not None:
         raise InvalidOption("--fail-above needs one distance, but there is one model; give OTHER, or --start S T")
+    if request.target is None and request.start is None and request.match is not None:
+        raise InvalidOption("--match needs two models, but there is one; give OTHER")
     if request.settings and request.solver is None:
         raise InvalidOption("--set gives options of a solver; name it with --solver")
     return respond(request, partial(_pose, request))

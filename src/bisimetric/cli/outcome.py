@@ -16,6 +16,7 @@ from bisimetric.cli.messages import Digits, Verdict, digits
 from bisimetric.cli.output import Expense, Row, facts_table, pairs_table
 from bisimetric.couplings.explanation import Explanation, Part
 from bisimetric.models.mdp import Model
+from bisimetric.solving.assignment import Assignment
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Solution, Status, Step
 
@@ -77,6 +78,7 @@ class Outcome:
     solution: AnyAnswer
     explanation: Explanation | None
     summary: Summary | None
+    matching: Assignment | None
     expense: Expense
     limit: float | None
     verdict: Verdict | None
@@ -130,8 +132,10 @@ def as_text(outcome: Outcome) -> Iterator[RenderableType]:
     if explanation is not None and explanation.parts:
         yield Text("\nWhere it comes from: pairs of states under the best coupling found", style="bold")
         yield _parts_table(explanation)
-        meaning = f"occupancy is the discounted share of time,\n{explanation.formula}"
+        occupancy = "the discounted share of time" if explanation.discounted else "the expected number of visits"
+        meaning = f"occupancy is {occupancy},\n{explanation.formula}"
         yield Text(f"{explanation.remainder()}; {meaning}", style="dim")
+    yield from _matching(outcome.matching)
     if outcome.verdict is not None:
         yield Text(f"\n{verdict_line(outcome)}", style="bold")
 
@@ -142,6 +146,7 @@ def as_short_text(outcome: Outcome) -> Iterator[RenderableType]:
         yield facts_table(_summary_facts(outcome, outcome.summary), bold="largest")
     elif has_starts(outcome.solution):
         yield Text(_start_digits(outcome).value)
+    yield from _matching(outcome.matching)
 
 
 def as_document(outcome: Outcome) -> dict[str, Any]:
@@ -174,6 +179,7 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "explain": None if explanation is None else [_part(part) for part in explanation.parts],
         "explain_rest": None if explanation is None else explanation.rest,
         "summary": None if outcome.summary is None else asdict(outcome.summary),
+        "match": None if outcome.matching is None else _matching_document(outcome.matching),
         "limit": None if outcome.verdict is None else {"fail_above": outcome.limit, "verdict": outcome.verdict.value},
         **question.more,
     }
@@ -281,6 +287,32 @@ def _parts_table(explanation: Explanation) -> Table:
     for row in rows:
         table.add_row(*row)
     return table
+
+
+def _matching(matching: Assignment | None) -> Iterator[RenderableType]:
+    if matching is None:
+        return
+    by = "by distance" if matching.time is None else "by the time that the models spend at a pair"
+    yield Text(f"\nStates matched one-to-one, {by}", style="bold")
+    table = pairs_table(*matching.head()[2:])
+    for row in matching.rows():
+        table.add_row(*row)
+    yield table
+    yield Text(matching.summary(), style="dim")
+
+
+def _matching_document(matching: Assignment) -> dict[str, Any]:
+    times = [None] * len(matching.source) if matching.time is None else matching.time.tolist()
+    pairs = zip(matching.pairs, matching.distance.tolist(), times, strict=True)
+    names = zip(matching.names, matching.unmatched, strict=True)
+    return {
+        "pairs": [
+            {"source": source, "target": target, "distance": distance, "time": time}
+            for (source, target), distance, time in pairs
+        ],
+        "total": matching.total,
+        "unmatched": [[all_names[state] for state in states] for all_names, states in names],
+    }
 
 
 def _part(part: Part) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from bisimetric.cli.messages import ExitCode, digits, is_quiet, judge, note, tell
 from bisimetric.cli.models import Reading
@@ -55,6 +55,7 @@ class SolveRequest(Reading):
     as_json: bool
     out: str | None
     plot: str | None
+    match: str | None
     fail_above: float | None
 
 
@@ -171,10 +172,15 @@ def _outcome(
         solution=solution,
         explanation=_explanation(solution) if single and not (is_quiet() and not request.as_json) else None,
         summary=None if single else summarise(solution, itself=question.itself),
+        matching=None if request.match is None else solution.assignment(_by(request.match)),
         expense=meter.read(),
         limit=limit,
         verdict=None if limit is None else judge(solution.interval, limit),
     )
+
+
+def _by(match: str) -> Literal["distance", "coupling"]:
+    return "coupling" if match == "coupling" else "distance"
 
 
 def _explanation(solution: AnyAnswer) -> Explanation | None:

@@ -38,6 +38,9 @@ Keys of --json, null where a value does not exist:
   summary                   without starts: {n_pairs, zero_pairs, smallest,
                             median, largest, closest, farthest}; a pair of
                             states is {source, target, distance, lower, upper}
+  match                     with --match: {pairs, total, unmatched}; pairs is
+                            [{source, target, distance, time}], unmatched the
+                            states of A and of B that are left over
   limit                     with --fail-above: {fail_above, verdict}; verdict
                             is within, above or undecided"""
 
@@ -53,7 +56,7 @@ Examples:
   bisimetric distance four-rooms:p1 four-rooms:p0 --discount 0.95
   bisimetric distance a.json b.json --discount 0.9 --start idle 0
   bisimetric distance a.json b.json --discount 0.9 --cost cost.csv --json
-  bisimetric distance a.json b.json --discount 1 --bisimilarity
+  bisimetric distance a.json b.json --discount 1 --bisimilarity --match
   bisimetric distance old.npz new.npz --discount 0.99 --normalised \\
       --fail-above 0.05 --time-limit 60
   bisimetric distance grid-3x3 matching-four-rooms --discount 0.95 \\

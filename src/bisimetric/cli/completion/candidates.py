@@ -105,7 +105,7 @@ def _count(action: Action) -> int:
     """How many words an option takes."""
     if isinstance(action.nargs, int):
         return action.nargs
-    return 1 if action.nargs is None else 2**31
+    return 1 if action.nargs in (None, "?") else 2**31
 
 
 def _options(parser: ArgumentParser, before: Sequence[str]) -> dict[str, str]:
