@@ -176,7 +176,7 @@ def _round_to_grain(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Exa
     n_rows, n_columns = matrix.shape
     share = matrix.data / _accurate_sums(matrix, row)[row]
     grains = np.rint(share / GRAIN).astype(np.int64)
-    grains[_first_largest(grains, row)] += GRAINS_IN_ONE - _row_sums(grains, matrix.indptr)  # no row is empty
+    grains[_first_largest(grains, matrix.indptr)] += GRAINS_IN_ONE - _row_sums(grains, matrix.indptr)  # no row is empty
     probability = grains * GRAIN
     moved = np.bincount(row, weights=np.abs(share - probability), minlength=n_rows)
     changed = np.bincount(row, weights=matrix.data != probability, minlength=n_rows) > 0
@@ -207,11 +207,12 @@ def _row_sums(values: npt.NDArray[np.int64], indptr: npt.NDArray[Any]) -> npt.ND
     return sums
 
 
-def _first_largest(values: npt.NDArray[np.int64], row: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Position of the first largest entry of every row."""
-    order = np.lexsort((-np.arange(len(values)), values, row))  # the last of each row is its first largest
-    last = np.flatnonzero(np.append(row[order][1:] != row[order][:-1], True))
-    return order[last]
+def _first_largest(values: npt.NDArray[np.int64], indptr: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Position of the first largest entry of every row; no row is empty."""
+    largest = np.repeat(np.maximum.reduceat(values, indptr[:-1]), np.diff(indptr))
+    places = np.flatnonzero(values == largest)
+    first: npt.NDArray[np.int64] = places[np.searchsorted(places, indptr[:-1])]
+    return first
 
 
 class SparseField(Generic[Held]):
