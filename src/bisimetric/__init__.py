@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from bisimetric.problems.discounted import Problem as Problem
     from bisimetric.readers.convert import as_chain as as_chain
     from bisimetric.readers.convert import as_mdp as as_mdp
+    from bisimetric.readers.explicit.model import from_explicit as from_explicit
     from bisimetric.readers.gym import from_gymnasium as from_gymnasium
     from bisimetric.readers.hmm import from_hmm as from_hmm
     from bisimetric.readers.networkx import from_networkx as from_networkx
@@ -108,6 +109,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "readers.hmm": ("from_hmm",),
     "readers.networkx": ("from_networkx",),
     "readers.networkx_models": ("to_networkx",),
+    "readers.explicit.model": ("from_explicit",),
     "solvers": (
         "EntropicPolicyIteration",
         "LinearProgram",

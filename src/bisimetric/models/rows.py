@@ -181,12 +181,17 @@ def _round_to_grain(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Exa
     moved = np.bincount(row, weights=np.abs(share - probability), minlength=n_rows)
     changed = np.bincount(row, weights=matrix.data != probability, minlength=n_rows) > 0
     error = np.where(changed, moved + 4 * UNIT_ROUNDOFF, 0.0)  # 4: the division and the sum by which it divides
+    indices, indptr = matrix.indices, matrix.indptr
     keep = grains > 0
-    indptr = offsets(np.bincount(row[keep], minlength=n_rows))
+    if not keep.all():
+        probability, indices, indptr = (
+            probability[keep],
+            indices[keep],
+            offsets(np.bincount(row[keep], minlength=n_rows)),
+        )
     index_type = np.int32 if max(n_columns, int(indptr[-1])) < 2**31 else np.int64
     exact = sparse.csr_array(
-        (probability[keep], matrix.indices[keep].astype(index_type), indptr.astype(index_type)),
-        shape=(n_rows, n_columns),
+        (probability, indices.astype(index_type), indptr.astype(index_type)), shape=(n_rows, n_columns)
     )
     for part in (exact.data, exact.indices, exact.indptr):
         frozen(part)

@@ -12,11 +12,13 @@ from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.readers import arrays, dicts, files, gym, hmm, matrices, names, networkx
+from bisimetric.readers.explicit import model as explicit
 from bisimetric.readers.reader import Reader
 
 READERS: tuple[Reader, ...] = (
     files.READER,
     matrices.READER,
+    explicit.READER,
     names.READER,
     gym.READER,
     networkx.READER,

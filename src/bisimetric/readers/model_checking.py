@@ -1,0 +1,111 @@
+"""What the models of model checkers have in common.
+
+Their labels are sets of propositions. Two names are special: `init` marks the states in which a model starts, and
+`deadlock` those without transitions, which got a self-loop.
+
+Their states have lists of choices, which may have names; several choices of a state may share one, or have none. A
+decision process has the same actions in all states, some of them not available everywhere. So a choice becomes the
+action of its name; further choices of the same name in a state become the actions `name#2`, `name#3`, … Choices without
+a name are numbered in their state: `0`, `1`, …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric._support import memory
+from bisimetric.models.mdp import MDP
+from bisimetric.models.rows import Floats, offsets
+
+INITIAL = "init"
+DEADLOCK = "deadlock"
+OTHER_KINDS = {
+    "ctmc": "a continuous-time chain; give its embedded or uniformised chain, with probabilities",
+    "ctmdp": "a continuous-time decision process; give an embedded or uniformised one, with probabilities",
+    "ma": "a Markov automaton; give an embedded or uniformised process, with probabilities",
+    "pomdp": "a partially observable process; give the process of its beliefs, or the one without observations",
+    "smg": "a stochastic game; fix the choices of all players but one",
+}
+BYTES_PER_ACTION = 48  # memory of a state's action: its reward, its row if it is not available, and marks
+
+Whole = npt.NDArray[np.int64]
+
+
+def start_of(initial: Sequence[int], n_states: int) -> Floats | int | None:
+    """The start of a model: its initial state, or the uniform distribution over several."""
+    if len(initial) <= 1:
+        return initial[0] if initial else None
+    start = np.zeros(n_states)
+    start[list(initial)] = 1.0 / len(initial)
+    return start
+
+
+def mean_of_transitions(rows: sparse.csr_array, choice: Whole, successor: Whole, reward: Floats) -> Floats:
+    """Σ p · r over the transitions of every choice; exactly r where all of them pay the same r."""
+    paid = sparse.csr_array((reward, (choice, successor)), shape=rows.shape)
+    mean = np.asarray((rows * paid).sum(axis=1)).ravel()
+    n_rows = rows.shape[0]
+    lowest, highest = np.full(n_rows, np.inf), np.full(n_rows, -np.inf)
+    np.minimum.at(lowest, choice, reward)
+    np.maximum.at(highest, choice, reward)
+    everywhere = np.bincount(choice, minlength=n_rows) == np.diff(rows.indptr)
+    return np.where(everywhere & (lowest == highest), lowest, mean)
+
+
+def action_columns(owner: Whole, words: Sequence[str | None]) -> tuple[Whole, tuple[str, ...]]:
+    """The action of every choice and the names of the actions; `owner` is the state of each choice, ascending."""
+    number: dict[str, int] = {}
+    columns = np.empty(len(owner), np.int64)
+    seen: set[str] = set()
+    place, state = 0, -1
+    for choice, (here, word) in enumerate(zip(owner.tolist(), words, strict=True)):
+        if here != state:
+            seen, place, state = set(), 0, here
+        name = base = word or str(place)
+        copy = 2
+        while name in seen:
+            name, copy = f"{base}#{copy}", copy + 1
+        seen.add(name)
+        place += 1
+        columns[choice] = number.setdefault(name, len(number))
+    return columns, tuple(number)
+
+
+def mdp_of_choices(
+    rows: sparse.csr_array,
+    owner: Whole,
+    columns: Whole,
+    rewards: Floats,
+    *,
+    actions: Sequence[str] | None,
+    **rest: Any,
+) -> MDP:
+    """The process of choices: `rows` [choices, n], and the state, the action and the reward of each."""
+    n_states, n_actions = rows.shape[1], int(columns.max()) + 1
+    memory.require_if_large(
+        BYTES_PER_ACTION * n_states * n_actions,
+        f"a process of {n_states} states and {n_actions} actions",
+        "give choices that mean the same in several states the same name",
+    )
+    reward, available = np.zeros((n_states, n_actions)), np.zeros((n_states, n_actions), np.bool_)
+    reward[owner, columns] = rewards
+    available[owner, columns] = True
+    order = np.argsort(columns, kind="stable")
+    bounds = offsets(np.bincount(columns, minlength=n_actions))
+    matrices = [
+        _placed(rows, order[bounds[action] : bounds[action + 1]], owner, n_states) for action in range(n_actions)
+    ]
+    return MDP(matrices, reward, available=available, actions=actions, **rest)
+
+
+def _placed(rows: sparse.csr_array, choices: Whole, owner: Whole, n_states: int) -> sparse.csr_array:
+    """The rows of some choices at the places of their states."""
+    part = rows[choices]
+    sizes = np.zeros(n_states, np.int64)
+    sizes[owner[choices]] = np.diff(part.indptr)
+    return sparse.csr_array((part.data, part.indices, offsets(sizes)), shape=(n_states, n_states))
