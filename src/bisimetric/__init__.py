@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from bisimetric.readers.hmm import from_hmm as from_hmm
     from bisimetric.readers.networkx import from_networkx as from_networkx
     from bisimetric.readers.networkx_models import to_networkx as to_networkx
+    from bisimetric.readers.storm import from_drn as from_drn
+    from bisimetric.readers.storm import from_jani as from_jani
+    from bisimetric.readers.storm import from_prism as from_prism
     from bisimetric.solvers import EntropicPolicyIteration as EntropicPolicyIteration
     from bisimetric.solvers import LinearProgram as LinearProgram
     from bisimetric.solvers import PolicyIteration as PolicyIteration
@@ -110,6 +113,11 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "readers.networkx": ("from_networkx",),
     "readers.networkx_models": ("to_networkx",),
     "readers.explicit.model": ("from_explicit",),
+    "readers.storm": (
+        "from_drn",
+        "from_jani",
+        "from_prism",
+    ),
     "solvers": (
         "EntropicPolicyIteration",
         "LinearProgram",

@@ -11,7 +11,7 @@ from bisimetric._support.options import hint
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.readers import arrays, dicts, files, gym, hmm, matrices, names, networkx
+from bisimetric.readers import arrays, dicts, files, gym, hmm, matrices, names, networkx, storm
 from bisimetric.readers.explicit import model as explicit
 from bisimetric.readers.reader import Reader
 
@@ -19,6 +19,8 @@ READERS: tuple[Reader, ...] = (
     files.READER,
     matrices.READER,
     explicit.READER,
+    storm.FILES,
+    storm.READER,
     names.READER,
     gym.READER,
     networkx.READER,

@@ -12,7 +12,7 @@ a name are numbered in their state: `0`, `1`, …
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,16 +24,24 @@ from bisimetric.models.rows import Floats, offsets
 
 INITIAL = "init"
 DEADLOCK = "deadlock"
+DEADLOCKS = ("refuse", "self-loops")  # what to do about states without transitions
 OTHER_KINDS = {
-    "ctmc": "a continuous-time chain; give its embedded or uniformised chain, with probabilities",
-    "ctmdp": "a continuous-time decision process; give an embedded or uniformised one, with probabilities",
-    "ma": "a Markov automaton; give an embedded or uniformised process, with probabilities",
-    "pomdp": "a partially observable process; give the process of its beliefs, or the one without observations",
-    "smg": "a stochastic game; fix the choices of all players but one",
+    "ctmc": "a continuous-time chain (CTMC): make its embedded or uniformised chain, with probabilities",
+    "ctmdp": "a continuous-time decision process (CTMDP): make an embedded or uniformised one, with probabilities",
+    "ma": "a Markov automaton (MA): make an embedded or uniformised process, with probabilities",
+    "pomdp": "a partially observable process (POMDP): drop its observations, or make the process of its beliefs",
+    "smg": "a stochastic game (SMG): fix the choices of all players but one",
 }
 BYTES_PER_ACTION = 48  # memory of a state's action: its reward, its row if it is not available, and marks
 
 Whole = npt.NDArray[np.int64]
+Deadlocks = Literal["refuse", "self-loops"]
+
+
+def refused_kind(name: str) -> str:
+    """What to say about a type of model that is neither a chain nor a decision process."""
+    told = OTHER_KINDS.get(name.lower(), f"a model of type {name}, whose time or choices have no place here")
+    return f"is {told}; expected a DTMC (a chain) or an MDP (a decision process)"
 
 
 def start_of(initial: Sequence[int], n_states: int) -> Floats | int | None:

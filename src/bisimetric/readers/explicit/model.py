@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from bisimetric.readers.explicit.rewards import read_rewards
 from bisimetric.readers.explicit.tables import Source, read_source
 from bisimetric.readers.explicit.transitions import actions_of, read_transitions
 from bisimetric.readers.explicit.words import Labels, read_labels, read_names
-from bisimetric.readers.model_checking import DEADLOCK, mdp_of_choices, start_of
+from bisimetric.readers.model_checking import DEADLOCK, DEADLOCKS, Deadlocks, mdp_of_choices, start_of
 from bisimetric.readers.reader import Reader
 from bisimetric.readers.specs import is_file_of, split_spec
 
@@ -27,9 +27,6 @@ BESIDE = {  # endings of the files that belong to a .tra file, and what they hol
     "sta": "values of variables",
     "trew": "rewards of transitions",
 }
-DEADLOCKS = ("refuse", "self-loops")
-
-Deadlocks = Literal["refuse", "self-loops"]
 
 
 def from_explicit(

@@ -19,7 +19,7 @@ from bisimetric._support import memory
 from bisimetric.errors import FileFormatError
 from bisimetric.models.rows import ROW_SUM_TOL, Floats
 from bisimetric.readers.explicit.tables import Source, Table, read_table
-from bisimetric.readers.model_checking import OTHER_KINDS, Whole, action_columns
+from bisimetric.readers.model_checking import OTHER_KINDS, Whole, action_columns, refused_kind
 
 BYTES_PER_STATE = 64  # memory of a state of a chain, besides its transitions
 
@@ -76,10 +76,10 @@ def _header(source: Source) -> Header:
     if kind in ("dtmc", "mdp") and len(words) == 1:
         return Header(line, kind == "mdp", None, None, None)
     if kind in OTHER_KINDS:
-        raise source.error(line, f"is {OTHER_KINDS[kind]}, expected a chain (dtmc) or a decision process (mdp)")
+        raise source.error(line, refused_kind(kind))
     if 2 <= len(words) <= 4 and all(word.isascii() and word.isdigit() and len(word) < 16 for word in words):
         if len(words) == 4:
-            raise source.error(line, f"is {OTHER_KINDS['pomdp']}, expected two or three counts")
+            raise source.error(line, refused_kind("pomdp"))
         n_states, *choices, transitions = map(int, words)
         if n_states == 0:
             raise source.error(line, "says 0 states, expected a header with counts, or dtmc or mdp")
