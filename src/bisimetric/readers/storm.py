@@ -181,12 +181,10 @@ def _from_program(
         open_regular(place, "a model")[0].close()
         if is_jani:
             program, _ = stormpy.parse_jani_model(str(place))
-            _check_program(program)
-            variables = [variable.name for variable in program.global_variables]
         else:
             program = stormpy.parse_prism_program(str(place), prism_compatibility=True)
-            _check_program(program)
-            variables = [variable.name for variable in program.variables]
+        _check_program(program)
+        variables = _jani_variables(program) if is_jani else _prism_variables(program, place)
         _check_constants(program, values)
         if values:
             definitions = ",".join(f"{name}={value}" for name, value in values.items())
@@ -245,6 +243,19 @@ def _check_program(program: Any) -> None:
     except ValueError:  # games have no name in stormpy
         return
     check_kind_of(kind)
+
+
+def _jani_variables(model: Any) -> list[str]:
+    """The variables that make up a state."""
+    own = [*model.global_variables, *(variable for automaton in model.automata for variable in automaton.variables)]
+    return [variable.name for variable in own if not variable.is_transient]
+
+
+def _prism_variables(program: Any, place: Path) -> list[str]:
+    """The variables in the order in which the file declares them; those of renamed modules follow."""
+    text = place.read_text(encoding="utf-8", errors="replace")
+    places = {name: re.search(rf"\b{re.escape(name)}\s*:", text) for name in (v.name for v in program.variables)}
+    return sorted(places, key=lambda name: found.start() if (found := places[name]) is not None else len(text))
 
 
 def _check_drn_head(place: Path) -> bool:

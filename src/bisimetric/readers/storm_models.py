@@ -36,7 +36,7 @@ Reward = str | Literal[False] | None
 
 
 def model_of(found: Any, *, reward: Reward, deadlocks: Deadlocks, variables: Sequence[str] = ()) -> MarkovChain | MDP:
-    """The chain or process that a sparse model stands for; names of states list these variables first."""
+    """The chain or process that a sparse model stands for; states are named by these variables, or all."""
     check_kind_of(found.model_type)
     if found.supports_parameters or found.supports_uncertainty:
         what = "parameters" if found.supports_parameters else "intervals of probabilities"
@@ -161,7 +161,8 @@ def _names(found: Any, variables: Sequence[str]) -> list[str] | None:
         return None
     valuations = found.state_valuations
     order = {name: k for k, name in enumerate(variables)}
-    known = sorted(valuations.get_all_variables(), key=lambda v: (order.get(v.name, len(order)), v.name))
+    known = [v for v in valuations.get_all_variables() if not order or v.name in order or v.name.startswith(LOCATION)]
+    known.sort(key=lambda v: (order.get(v.name, len(order)), v.name))
     texts = {variable.name: _texts(valuations.get_values_states(variable)) for variable in known}
     own = {name: values for name, values in texts.items() if not name.startswith(LOCATION)}
     for chosen in (own, texts):
