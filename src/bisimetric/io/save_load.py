@@ -5,13 +5,17 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any, Literal
 
-from bisimetric._support.options import one_of
+from bisimetric._support.options import check_kind, one_of
 from bisimetric.errors import BisimetricError, FileFormatError, InvalidOption, NotEnoughMemory
 from bisimetric.io import archive, json_text
 from bisimetric.io.document import Document, Fields, kind_of
+from bisimetric.io.drn import write_drn
+from bisimetric.io.explicit import write_explicit
 from bisimetric.io.files import (
+    SUFFIXES,
     checked_path,
     described,
     is_open_file,
@@ -79,6 +83,7 @@ CONTAINERS = {  # by ending
     "npz": Container(archive.write, lambda file, size: archive.read(file, size, ARRAYS)),
     "json": Container(json_text.write, json_text.read),
 }
+EXPORTS: dict[str, Callable[[MarkovChain | MDP, Path], None]] = {".tra": write_explicit, ".drn": write_drn}
 ZIP = b"PK"  # first bytes of an archive
 
 
@@ -95,7 +100,9 @@ def save(
     obj : MarkovChain, MDP, Solution or MDPSolution
     path : str, Path or file object
         A name that ends in `.npz` or `.json`. JSON is for people and small models; `.npz` is smaller and faster. A file
-        of that name is replaced. Or an open file, binary or text, which gets everything in one piece.
+        of that name is replaced. Models also go to model checkers: `.drn` for Storm, `.tra` for PRISM, with labels,
+        rewards and names in the files `.lab`, `.srew`, `.trew` and `.sta` beside it; `as_chain` and `as_mdp` read them.
+        Or an open file, binary or text, which gets everything in one piece.
     format : "json" or "npz", optional
         For file objects: by default text files get JSON and binary files npz. A name has its ending for that.
 
@@ -126,10 +133,14 @@ def save(
         container.write(inside, encode(obj))
         write_to_open(path, inside.getvalue())
         return
-    place = checked_path(path)
+    place = checked_path(path, (*SUFFIXES, *EXPORTS))
     ending = place.suffix.lower().removeprefix(".")
     if known not in (None, ending):
         raise InvalidOption(f"format is {known!r}, but the name ends in .{ending}; leave format= out for names")
+    if place.suffix.lower() in EXPORTS:
+        check_kind(obj, "what goes to a model checker", (MarkovChain, MDP), "a MarkovChain or an MDP")
+        EXPORTS[place.suffix.lower()](obj, place)  # type: ignore[arg-type]
+        return
     document = encode(obj)
     write_file(place, lambda file: CONTAINERS[ending].write(file, document))
 

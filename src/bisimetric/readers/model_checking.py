@@ -19,10 +19,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support import memory
+from bisimetric.io.propositions import INITIAL as INITIAL
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, offsets
 
-INITIAL = "init"
 DEADLOCK = "deadlock"
 DEADLOCKS = ("refuse", "self-loops")  # what to do about states without transitions
 OTHER_KINDS = {

@@ -47,7 +47,7 @@ def model_of(found: Any, *, reward: Reward, deadlocks: Deadlocks, variables: Seq
     rows = _without_deadlocks(rows, owner, labels, deadlocks)
     paid = _rewards(found, rows, owner, reward)
     common: dict[str, Any] = {
-        "start": start_of(sorted(int(state) for state in found.initial_states), n_states),
+        "start": start_of(_initial(found), n_states),
         "names": _names(found, variables),
         "labels": labels,
     }
@@ -63,6 +63,10 @@ def check_kind_of(kind: Any) -> None:
     name = str(kind).rpartition(".")[2]
     if name not in KINDS:
         raise InvalidChain(refused_kind(name))
+
+
+def _initial(found: Any) -> list[int]:
+    return sorted(map(int, found.initial_states)) if found.labeling.contains_label(INITIAL) else []
 
 
 def _owners(found: Any) -> Whole:

@@ -21,6 +21,7 @@ from bisimetric.models.rows import ROW_SUM_TOL, Floats
 from bisimetric.readers.explicit.tables import Source, Table, read_table
 from bisimetric.readers.model_checking import OTHER_KINDS, Whole, action_columns, refused_kind
 
+FEW_ACTIONS = 64  # so many make no model large
 BYTES_PER_STATE = 64  # memory of a state of a chain, besides its transitions
 
 
@@ -60,10 +61,10 @@ def actions_of(parts: Parts) -> tuple[Whole, tuple[str, ...] | None]:
     """The action of every choice, and their names; choices that are called by numbers are those actions, unnamed."""
     if parts.words is None:
         return parts.local, None
-    most = len(parts.words)
-    if all(word is not None and word.isascii() and word.isdigit() and int(word[:18]) < most for word in parts.words):
+    highest = max(len(parts.words), FEW_ACTIONS)
+    if all(word is not None and word.isascii() and word.isdigit() and int(word[:18]) < highest for word in parts.words):
         columns = np.array([int(word) for word in parts.words if word], np.int64)
-        if len(set(zip(parts.owner.tolist(), columns.tolist(), strict=True))) == most:
+        if len(set(zip(parts.owner.tolist(), columns.tolist(), strict=True))) == len(columns):
             return columns, None
     return action_columns(parts.owner, parts.words)
 
