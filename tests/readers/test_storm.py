@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stormpy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from stormpy.examples import files
 
@@ -257,6 +257,7 @@ def test_changed_drn_files_give_models_or_our_errors(text):
         bm.from_drn(path)
 
 
+@settings(max_examples=6)  # Storm needs a fifth of a second to start parsing
 @given(changed(COIN))
 def test_changed_prism_files_give_models_or_our_errors(text):
     """The same for PRISM's language."""
@@ -264,3 +265,11 @@ def test_changed_prism_files_give_models_or_our_errors(text):
         path = Path(folder) / "model.prism"
         path.write_text(text, encoding="utf-8", errors="replace")
         bm.from_prism(path, constants="p=0.5")
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(changed(COIN))
+def test_changed_prism_files_for_long(text):
+    """Many more of them."""
+    test_changed_prism_files_give_models_or_our_errors.hypothesis.inner_test(text)

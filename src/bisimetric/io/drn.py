@@ -14,7 +14,7 @@ from typing import IO
 from bisimetric.errors import InvalidOption
 from bisimetric.io.explicit import action_words, choices
 from bisimetric.io.files import write_file
-from bisimetric.io.propositions import INITIAL, initial_states, proposition_sets
+from bisimetric.io.propositions import INITIAL_LABEL, initial_states, proposition_sets
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 
@@ -43,7 +43,7 @@ def _lines(model: MarkovChain | MDP) -> Iterator[str]:
     yield from ("@nr_states", str(model.n_states), "@nr_choices", str(n_choices), "@model")
     sets, initial = proposition_sets(model), set(initial_states(model))
     heads = [
-        [*([INITIAL] if state in initial else []), *(_quoted(name) for name in (sets[state] if sets else ()))]
+        [*([INITIAL_LABEL] if state in initial else []), *(_quoted(name) for name in (sets[state] if sets else ()))]
         for state in range(model.n_states)
     ]
     yield from _chain(model, heads) if isinstance(model, MarkovChain) else _process(model, heads, has_rewards)

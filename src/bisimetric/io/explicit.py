@@ -17,12 +17,12 @@ import numpy as np
 from bisimetric._support.text import printable
 from bisimetric.errors import FileFormatError, InvalidOption
 from bisimetric.io.files import described, write_file
-from bisimetric.io.propositions import INITIAL, REMEDY, initial_states, proposition_sets
+from bisimetric.io.propositions import INITIAL_LABEL, OTHER_FORMATS, initial_states, proposition_sets
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats
 
-BESIDE = ("lab", "srew", "trew", "sta")
+PART_ENDINGS = ("lab", "srew", "trew", "sta")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 WORD = re.compile(r"\S+")
 
@@ -40,7 +40,7 @@ def write_explicit(model: MarkovChain | MDP, path: Path) -> None:
             parts["trew"] = _choice_rewards(model)
         elif by_state.any():
             parts["srew"] = _state_rewards(by_state)
-    for kind in BESIDE:
+    for kind in PART_ENDINGS:
         other = path.with_suffix(f".{kind}")
         if parts.get(kind) is None and other.exists():
             raise FileFormatError(
@@ -80,7 +80,7 @@ def action_words(mdp: MDP) -> list[str]:
     names = [mdp.action_name(action) for action in range(mdp.n_actions)]
     for name in names:
         if not name.isprintable() or WORD.fullmatch(name) is None:
-            raise InvalidOption(f"the action {printable(name)!r} is not one word, as this format needs; {REMEDY}")
+            raise InvalidOption(f"the action {printable(name)!r} is not one word; rename it, or {OTHER_FORMATS}")
     return names
 
 
@@ -98,11 +98,13 @@ def _labels(model: MarkovChain | MDP) -> list[str] | None:
     if sets is None and not initial:
         return None
     names = sorted({name for state in sets or [] for name in state} - {"deadlock"})
-    declared = [INITIAL, *([] if sets is None else ["deadlock", *names])]
+    declared = [INITIAL_LABEL, *([] if sets is None else ["deadlock", *names])]
     number = {name: k for k, name in enumerate(declared)}
     lines = [" ".join(f'{k}="{name}"' for name, k in number.items())]
     for state in range(model.n_states):
-        here = [number[INITIAL]] * (state in initial) + sorted(number[name] for name in (sets[state] if sets else ()))
+        here = [number[INITIAL_LABEL]] * (state in initial) + sorted(
+            number[name] for name in (sets[state] if sets else ())
+        )
         if here:
             lines.append(f"{state}: {' '.join(map(str, here))}")
     return lines
@@ -114,7 +116,7 @@ def _names(model: MarkovChain | MDP) -> list[str] | None:
         return None
     for name in model.names:
         if not name.isprintable():
-            raise InvalidOption(f"the name {printable(name)!r} cannot be written in this format; {REMEDY}")
+            raise InvalidOption(f"the name {printable(name)!r} cannot be written in this format; {OTHER_FORMATS}")
     parts = [[part.partition("=") for part in name.split(",")] for name in model.names]
     variables = [variable for variable, _, _ in parts[0]]
     plain = variables != ["name"] and len(set(variables)) == len(variables) and all(map(VARIABLE.fullmatch, variables))

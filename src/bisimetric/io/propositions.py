@@ -13,8 +13,8 @@ from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import Label, MarkovChain, checked_start
 from bisimetric.models.mdp import MDP
 
-INITIAL = "init"  # the label of the states in which a model starts
-REMEDY = "save it as .npz or .json instead"
+INITIAL_LABEL = "init"  # the label of the states in which a model starts
+OTHER_FORMATS = "save it as .npz or .json instead"
 
 
 def proposition_sets(model: MarkovChain | MDP) -> list[tuple[str, ...]] | None:
@@ -26,16 +26,18 @@ def proposition_sets(model: MarkovChain | MDP) -> list[tuple[str, ...]] | None:
         parts = label if isinstance(label, tuple) else (label,)
         found[label] = tuple(sorted({_as_text(part) for part in parts} - {""}))
         for name in found[label]:
-            if name == INITIAL:
+            if name == INITIAL_LABEL:
                 raise InvalidOption(
-                    f"a state has the label {INITIAL!r}, which marks the start in this format; rename it"
+                    f"a state has the label {INITIAL_LABEL!r}, which marks the start in this format; rename it"
                 )
             if not name.isprintable() or set(name) & set('"\\'):
-                raise InvalidOption(f"the label {printable(name)!r} cannot be written in this format; {REMEDY}")
+                raise InvalidOption(f"the label {printable(name)!r} cannot be written in this format; {OTHER_FORMATS}")
     owner: dict[tuple[str, ...], Label] = {}
     for label, names in found.items():
         if owner.setdefault(names, label) is not label:
-            raise InvalidOption(f"the labels {owner[names]!r} and {label!r} are the same set of propositions; {REMEDY}")
+            raise InvalidOption(
+                f"the labels {owner[names]!r} and {label!r} are the same set of propositions; {OTHER_FORMATS}"
+            )
     return [found[label] for label in model.labels]
 
 
@@ -50,7 +52,7 @@ def initial_states(model: MarkovChain | MDP) -> list[int]:
     if exact is None or not np.array_equal(exact, model.start):
         raise InvalidOption(
             f"the start is a distribution over {len(states)} states that are not equally likely, this format has only "
-            f"initial states; give it one (model.with_start(state)), or {REMEDY}"
+            f"initial states; give it one (model.with_start(state)), or {OTHER_FORMATS}"
         )
     return [int(state) for state in states]
 

@@ -19,11 +19,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support import memory
-from bisimetric.io.propositions import INITIAL as INITIAL
+from bisimetric.io.propositions import INITIAL_LABEL as INITIAL_LABEL
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, offsets
 
-DEADLOCK = "deadlock"
+DEADLOCK_LABEL = "deadlock"
 DEADLOCKS = ("refuse", "self-loops")  # what to do about states without transitions
 OTHER_KINDS = {
     "ctmc": "a continuous-time chain (CTMC): make its embedded or uniformised chain, with probabilities",

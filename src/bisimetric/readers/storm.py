@@ -19,14 +19,14 @@ from bisimetric.errors import BisimetricError, FileFormatError, InvalidOption, M
 from bisimetric.io.files import described, open_regular, usable_path
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.readers.model_checking import DEADLOCK, DEADLOCKS, Deadlocks
+from bisimetric.readers.model_checking import DEADLOCK_LABEL, DEADLOCKS, Deadlocks
 from bisimetric.readers.reader import Reader, is_from
 from bisimetric.readers.specs import is_file_of, split_spec
 from bisimetric.readers.storm_models import Reward, check_kind_of, deadlocked, model_of
 
 PRISM_SUFFIXES = (".prism", ".pm", ".nm", ".sm", ".smg", ".ma")
 JANI_SUFFIX, DRN_SUFFIX = ".jani", ".drn"
-OPTIONS = ("reward", "deadlocks")  # what else follows a file name is a constant
+NOT_CONSTANTS = ("reward", "deadlocks")  # what else follows a file name is a constant
 BYTES_PER_STATE_LINE = 6  # a DRN file has at least this much for every state
 BYTES_OF_HEAD = 2**16  # of a DRN file, in which sizes and parameters stand
 PARAMETERS = re.compile(rb"^@parameters[^\n]*\n([^@\n]*)", re.MULTILINE)
@@ -195,7 +195,7 @@ def _from_program(
         options.set_build_state_valuations()
         options.set_build_choice_labels()
         found = stormpy.build_model(program, options=options)
-        stuck = list(found.labeling.get_states(DEADLOCK)) if found.labeling.contains_label(DEADLOCK) else []
+        stuck = list(found.labeling.get_states(DEADLOCK_LABEL)) if found.labeling.contains_label(DEADLOCK_LABEL) else []
         if stuck and deadlocks == "refuse":  # Storm has given them self-loops
             raise deadlocked(stuck)
         return model_of(found, reward=reward, deadlocks=deadlocks, variables=variables)
@@ -326,13 +326,13 @@ def _check_constants(program: Any, values: Mapping[str, str]) -> None:
 
 def _read_text(text: str) -> MarkovChain | MDP:
     spec = split_spec(text)
-    options: dict[str, Any] = {key: value for key, value in spec.options.items() if key in OPTIONS}
+    options: dict[str, Any] = {key: value for key, value in spec.options.items() if key in NOT_CONSTANTS}
     if options.get("reward") == "none":
         options["reward"] = False
     if spec.head.lower().endswith(DRN_SUFFIX):
-        spec.check_options(OPTIONS)
+        spec.check_options(NOT_CONSTANTS)
         return from_drn(spec.head, **options)
-    constants = {key: value for key, value in spec.options.items() if key not in OPTIONS}
+    constants = {key: value for key, value in spec.options.items() if key not in NOT_CONSTANTS}
     read = from_jani if spec.head.lower().endswith(JANI_SUFFIX) else from_prism
     return read(spec.head, constants=constants, **options)
 

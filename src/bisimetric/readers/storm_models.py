@@ -18,8 +18,8 @@ from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.readers.model_checking import (
-    DEADLOCK,
-    INITIAL,
+    DEADLOCK_LABEL,
+    INITIAL_LABEL,
     Deadlocks,
     Whole,
     action_columns,
@@ -30,7 +30,7 @@ from bisimetric.readers.model_checking import (
 )
 
 LOCATION = "_loc_"  # begins the names of variables that Storm adds to JANI models
-KINDS = ("DTMC", "MDP")
+DISCRETE = ("DTMC", "MDP")
 
 Reward = str | Literal[False] | None
 
@@ -61,12 +61,12 @@ def model_of(found: Any, *, reward: Reward, deadlocks: Deadlocks, variables: Seq
 def check_kind_of(kind: Any) -> None:
     """Raise unless the type of a model is that of a chain or of a decision process."""
     name = str(kind).rpartition(".")[2]
-    if name not in KINDS:
+    if name not in DISCRETE:
         raise InvalidChain(refused_kind(name))
 
 
 def _initial(found: Any) -> list[int]:
-    return sorted(map(int, found.initial_states)) if found.labeling.contains_label(INITIAL) else []
+    return sorted(map(int, found.initial_states)) if found.labeling.contains_label(INITIAL_LABEL) else []
 
 
 def _owners(found: Any) -> Whole:
@@ -100,7 +100,7 @@ def _label_sets(found: Any, n_states: int) -> list[set[str]]:
     """The labels of every state, without the one of initial states."""
     sets: list[set[str]] = [set() for _ in range(n_states)]
     for label in found.labeling.get_labels():
-        if label != INITIAL:
+        if label != INITIAL_LABEL:
             for state in found.labeling.get_states(label):
                 sets[state].add(label)
     return sets
@@ -116,7 +116,7 @@ def _without_deadlocks(
     if deadlocks == "refuse":
         raise deadlocked(owner[stuck].tolist())
     for state in owner[stuck].tolist():
-        labels[state].add(DEADLOCK)
+        labels[state].add(DEADLOCK_LABEL)
     loops = sparse.csr_array((np.ones(len(stuck)), (stuck, owner[stuck])), shape=rows.shape)
     return sparse.csr_array(rows + loops)
 

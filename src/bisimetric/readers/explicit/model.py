@@ -16,12 +16,12 @@ from bisimetric.readers.explicit.rewards import read_rewards
 from bisimetric.readers.explicit.tables import Source, read_source
 from bisimetric.readers.explicit.transitions import actions_of, read_transitions
 from bisimetric.readers.explicit.words import Labels, read_labels, read_names
-from bisimetric.readers.model_checking import DEADLOCK, DEADLOCKS, Deadlocks, mdp_of_choices, start_of
+from bisimetric.readers.model_checking import DEADLOCK_LABEL, DEADLOCKS, Deadlocks, mdp_of_choices, start_of
 from bisimetric.readers.reader import Reader
 from bisimetric.readers.specs import is_file_of, split_spec
 
-SUFFIX = ".tra"
-BESIDE = {  # endings of the files that belong to a .tra file, and what they hold
+TRANSITIONS_SUFFIX = ".tra"
+PARTS = {  # endings of the files that belong to a .tra file, and what they hold
     "lab": "labels",
     "srew": "rewards of states",
     "sta": "values of variables",
@@ -83,12 +83,12 @@ def from_explicit(
     given = {"lab": lab, "srew": srew, "sta": sta, "trew": trew}
     source = read_source(path, "transitions of a model")
     is_process, parts = read_transitions(source, deadlocks)
-    beside = {kind: found for kind in BESIDE if (found := _beside(path, kind, given[kind])) is not None}
+    beside = {kind: found for kind in PARTS if (found := _beside(path, kind, given[kind])) is not None}
     reward = read_rewards(beside, parts, is_process)
     labels = read_labels(beside["lab"], parts.n_states) if "lab" in beside else Labels([], None)
     if labels.sets is not None:
         for state in parts.stuck.tolist():
-            labels.sets[state].add(DEADLOCK)
+            labels.sets[state].add(DEADLOCK_LABEL)
     common: dict[str, Any] = {
         "start": start_of(labels.initial, parts.n_states),
         "names": read_names(beside["sta"], parts.n_states) if "sta" in beside else None,
@@ -107,15 +107,15 @@ def from_explicit(
 def _beside(tra: Path, kind: str, given: object) -> Source | None:
     """The file that was given, or the one beside the transitions if there is one."""
     if given is not None:
-        return read_source(usable_path(given, kind), BESIDE[kind])
+        return read_source(usable_path(given, kind), PARTS[kind])
     path = tra.with_suffix(f".{kind}")
-    return read_source(path, BESIDE[kind]) if path != tra and path.is_file() else None
+    return read_source(path, PARTS[kind]) if path != tra and path.is_file() else None
 
 
 def _read(text: str) -> MarkovChain | MDP:
     spec = split_spec(text)
-    spec.check_options((*BESIDE, "deadlocks"))
+    spec.check_options((*PARTS, "deadlocks"))
     return from_explicit(spec.head, **spec.options)  # type: ignore[arg-type]
 
 
-READER = Reader(f"an explicit model ({SUFFIX})", lambda obj: is_file_of(obj, (SUFFIX,)), _read)
+READER = Reader(f"an explicit model ({TRANSITIONS_SUFFIX})", lambda obj: is_file_of(obj, (TRANSITIONS_SUFFIX,)), _read)

@@ -28,7 +28,7 @@ from bisimetric.models.rows import Floats
 
 COMMENT = b"#"
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-DIGITS = b"0123456789"
+ALL_DIGITS = b"0123456789"
 # What is left of the last number of a line without its digits; frequent ones first.
 EXPONENTS = ("", "e-", "e", "e+", "E-", "E", "E+")
 SHAPES = [sign + point + exponent for sign, exponent, point in product(("", "-", "+"), EXPONENTS, (".", ""))]
@@ -182,7 +182,7 @@ def _blocks(body: bytes) -> Iterator[bytes]:
 
 def _plain_lines(block: bytes, width: int) -> int:
     """The number of lines, all of which are plain; 0 if one is not."""
-    rest = block.translate(None, DIGITS)
+    rest = block.translate(None, ALL_DIGITS)
     return rest.count(b"\n") if _has_shape(rest, width) and _signs_fit(block, rest) else 0
 
 
@@ -200,9 +200,9 @@ def _has_shape(rest: bytes, width: int) -> bool:
 def _signs_fit(body: bytes, rest: bytes) -> bool:
     """Whether signs begin a number or an exponent, and an exponent has digits on both sides."""
     characters = np.frombuffer(body, np.uint8)
-    number, sign = DIGITS + b".", b"+-"
+    number, sign = ALL_DIGITS + b".", b"+-"
     for found, before, after in [(b"-", b" eE", number), (b"+", b" eE", number),
-                                 (b"e", number, DIGITS + sign), (b"E", number, DIGITS + sign)]:  # fmt: skip
+                                 (b"e", number, ALL_DIGITS + sign), (b"E", number, ALL_DIGITS + sign)]:  # fmt: skip
         if found in rest:
             places = np.flatnonzero(characters == found[0])
             if not (_among(before)[characters[places - 1]].all() and _among(after)[characters[places + 1]].all()):

@@ -22,7 +22,7 @@ from bisimetric.readers.explicit.tables import Source, Table, read_table
 from bisimetric.readers.model_checking import OTHER_KINDS, Whole, action_columns, refused_kind
 
 FEW_ACTIONS = 64  # so many make no model large
-BYTES_PER_STATE = 64  # memory of a state of a chain, besides its transitions
+BYTES_PER_EMPTY_STATE = 64  # memory of a state of a chain, besides its transitions
 
 
 class Header(NamedTuple):
@@ -107,7 +107,7 @@ def _parts(table: Table, header: Header, deadlocks: str) -> Parts:
                 f"has {n_lines} transitions of {n_states} states, so that some have none; "
                 'deadlocks="self-loops" gives those a self-loop'
             )
-        memory.require_if_large(BYTES_PER_STATE * n_states, f"a model of {n_states} states", "check its indices")
+        memory.require_if_large(BYTES_PER_EMPTY_STATE * n_states, f"a model of {n_states} states", "check its indices")
     state, successor = table.whole(0, "the state", n_states), table.whole(target, "the successor", n_states)
     probability = _probabilities(table, target + 1)
     local = table.whole(1, "the choice", header.n_choices or n_lines) if header.is_process else None

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from bisimetric._support.options import hint
 from bisimetric._support.text import printable
 from bisimetric.readers.explicit.tables import Source, decoded
-from bisimetric.readers.model_checking import INITIAL
+from bisimetric.readers.model_checking import INITIAL_LABEL
 
 NAME_VARIABLE = "name"
 DECLARED = re.compile(r'([0-9]{1,18})="([^"]*)"')
@@ -38,10 +38,10 @@ def read_labels(source: Source, n_states: int) -> Labels:
         raise source.problem('holds no labels, expected a first line such as 0="init" 1="deadlock"')
     by_state = _prism(source, lines, n_states) if "=" in lines[0][1] else _storm(source, lines, n_states)
     declared, found = by_state
-    initial = sorted(state for state, names in found.items() if INITIAL in names)
-    if set(declared) <= {INITIAL}:
+    initial = sorted(state for state, names in found.items() if INITIAL_LABEL in names)
+    if set(declared) <= {INITIAL_LABEL}:
         return Labels(initial, None)
-    return Labels(initial, [found.get(state, set()) - {INITIAL} for state in range(n_states)])
+    return Labels(initial, [found.get(state, set()) - {INITIAL_LABEL} for state in range(n_states)])
 
 
 def read_names(source: Source, n_states: int) -> list[str]:
