@@ -19,7 +19,6 @@ READERS: tuple[Reader, ...] = (
     files.READER,
     matrices.READER,
     explicit.READER,
-    storm.FILES,
     storm.READER,
     names.READER,
     gym.READER,

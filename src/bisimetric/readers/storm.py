@@ -324,8 +324,10 @@ def _check_constants(program: Any, values: Mapping[str, str]) -> None:
 # ------------------------------------------------------------------ by name, and objects
 
 
-def _read_text(text: str) -> MarkovChain | MDP:
-    spec = split_spec(text)
+def _read(given: Any) -> MarkovChain | MDP:
+    if not isinstance(given, str):
+        return model_of(given, reward=None, deadlocks="refuse")
+    spec = split_spec(given)
     options: dict[str, Any] = {key: value for key, value in spec.options.items() if key in NOT_CONSTANTS}
     if options.get("reward") == "none":
         options["reward"] = False
@@ -337,13 +339,9 @@ def _read_text(text: str) -> MarkovChain | MDP:
     return read(spec.head, constants=constants, **options)
 
 
-def _is_model(obj: object) -> bool:
-    return is_from(obj, "stormpy") and hasattr(obj, "transition_matrix") and hasattr(obj, "labeling")
+def _matches(obj: object) -> bool:
+    held = is_from(obj, "stormpy") and hasattr(obj, "transition_matrix") and hasattr(obj, "labeling")
+    return held or is_file_of(obj, (*PRISM_SUFFIXES, JANI_SUFFIX, DRN_SUFFIX))
 
 
-FILES = Reader(
-    "a model of PRISM or Storm (.prism, .pm, .nm, .jani, .drn)",
-    lambda obj: is_file_of(obj, (*PRISM_SUFFIXES, JANI_SUFFIX, DRN_SUFFIX)),
-    _read_text,
-)
-READER = Reader("a sparse model of stormpy", _is_model, lambda obj: model_of(obj, reward=None, deadlocks="refuse"))
+READER = Reader("a model of PRISM or Storm (.prism, .pm, .nm, .jani, .drn, or of stormpy)", _matches, _read)
