@@ -71,7 +71,7 @@ def assert_same_rounds(problem, steps, *, looks, inner_steps=1):
         assert np.array_equal(inside, np.isfinite(ours.astype(float)))
         assert np.abs(ours[inside] - log[inside]).max() <= allowed, k
         assert np.abs(expected[side] / bellman.scale - truth).max() * step <= allowed, k
-        assert state.marginals(side == 0).max() <= OWN_MARGINAL, k
+        assert state.marginals()[side].max() <= OWN_MARGINAL, k
 
 
 LOOKS = {1, 2, 3, 7, 20, 50, 100, 199, 200, 1999, 2000, 20_000}

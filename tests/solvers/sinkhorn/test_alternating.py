@@ -101,7 +101,7 @@ def test_regret_and_violations(eta):
         start[0] = 1 - gamma
         moves = plans.reshape(start.size, start.size)
         nu = np.linalg.solve(np.eye(start.size) - gamma * moves.T, start).reshape(problem.shape)
-        total += (nu * (state.marginals(True) + state.marginals(False))).sum()
+        total += (nu * (sum(state.marginals()))).sum()
         for _ in range(60):
             expected[k % 2] = state.probe(k % 2 == 0, eta / bellman.scale, expected[k % 2])
         state.project(k % 2 == 0, eta / bellman.scale, expected[k % 2])
@@ -144,8 +144,8 @@ def test_rounding_lemmas(seed):
         nu = occupancy(problem, plans).reshape(problem.shape)
         off_x = np.abs(plans.sum(axis=3) - P[:, None]).sum(axis=2)
         off_y = np.abs(plans.sum(axis=2) - Q[None]).sum(axis=2)
-        np.testing.assert_allclose(state.marginals(True), off_x, atol=1e-14)
-        np.testing.assert_allclose(state.marginals(False), off_y, atol=1e-14)
+        np.testing.assert_allclose(state.marginals()[0], off_x, atol=1e-14)
+        np.testing.assert_allclose(state.marginals()[1], off_y, atol=1e-14)
         delta = (nu * (off_x + off_y)).sum()
         assert delta > 1e-3
         moved = (nu * np.abs(rounded - plans).sum(axis=(2, 3))).sum()

@@ -53,14 +53,21 @@ def weigh(first, last, m, by_source, probability, error, weights):
 
 
 @vector_kernel
-def commit(first, last, logs, middle, shift, mine, mine_rest):
-    """Set the own scalings from the logarithms of the sums."""
+def commit(first, last, relaxation, logs, middle, shift, mine, mine_rest):
+    """Move the own scalings towards what the logarithms of the sums ask for; all the way with relaxation 1."""
     for pair in range(first, last):
         log, own, own_rest, reference = logs[pair - first], mine[pair], mine_rest[pair], middle[pair]
-        for i in range(len(log)):
-            carry = np.rint(log[i])
-            own[i] = -(reference + shift[i] + carry)
-            own_rest[i] = carry - log[i]
+        if relaxation == 1.0:
+            for i in range(len(log)):
+                carry = np.rint(log[i])
+                own[i] = -(reference + shift[i] + carry)
+                own_rest[i] = carry - log[i]
+        else:
+            for i in range(len(log)):
+                moved = own_rest[i] - relaxation * ((reference + shift[i] + own[i]) + (log[i] + own_rest[i]))
+                carry = np.rint(moved)
+                own[i] += carry
+                own_rest[i] = moved - carry
 
 
 @vector_kernel
@@ -102,10 +109,11 @@ def prepare(first, last, by_source, rows, centre, scalings, out):
     return True
 
 
-def project(first, last, step, cost, rows, shared, given, own_centre, scalings, expected):
+def project(first, last, relaxation, step, cost, rows, shared, given, own_centre, scalings, expected):
     """Project the pairs first..last: set own scalings, or `expected` if it is not empty; False if one is out of range.
 
-    When it sets scalings, `given` becomes the weights of the own side, relative to `own_centre`, if they fit.
+    When it sets scalings without over-relaxation, `given` becomes the weights of the own side, relative to
+    `own_centre`, if they fit.
     """
     n, m = cost.shape
     by_source, own = shared.by_source, rows[0 if shared.by_source else 1]
@@ -119,9 +127,9 @@ def project(first, last, step, cost, rows, shared, given, own_centre, scalings, 
         logs = np.log(sums, out=sums)
         expect(first, last, by_source, step, cost, probability, logs, given.middle, shared.shift, mine, rest, expected)
         return True
-    commit(first, last, np.log(sums), given.middle, shared.shift, mine, rest)
+    commit(first, last, relaxation, np.log(sums), given.middle, shared.shift, mine, rest)
     relative = own_centre - shared.shift
-    if n == m and relative.max() - relative.min() <= 0.5 * SPAN:
+    if relaxation == 1.0 and n == m and relative.max() - relative.min() <= 0.5 * SPAN:
         top = relative.max()
         factor = np.exp(relative - top)
         turn(first, last, m, by_source, probability, sums, factor, top, given.weights, given.middle)

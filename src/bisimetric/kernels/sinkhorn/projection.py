@@ -9,7 +9,7 @@ A half projection on the source side makes the sums over y' equal to P(x'|x), wh
     α_xy(x') = -log Σ_{y'} Q(y'|y) exp(β_xy(y') + Λ(x', y')),
 
 and the one on the target side is the same with the roles exchanged. One kernel does both; `own` names the side that is
-projected, `other` the opposite side.
+projected, `other` the opposite side. Over-relaxed, α moves ω times as far: α ← α + ω(α' - α), with α' as above.
 
 Logarithms grow with the number of rounds: they leave the range of exp, and the rounding of a single number would exceed
 the allowed error of a marginal. So each is stored as a whole number plus a rest in [-1/2, 1/2]: sums of whole numbers
@@ -39,8 +39,8 @@ from bisimetric.kernels.layout import SMALLEST, SPAN, Index, Supports
 from bisimetric.kernels.sinkhorn.elementary import exp_parts, log_all
 
 NO_MASS = 1.0  # stands for the sums of a pair that is not projected; any number with a logarithm serves
+ALONE = 1024  # cells of pairs that do not fit the shared kernel whose exponentials are taken at once
 HUGE = 1.7e308  # above every logarithm; not infinite, since these kernels assume finite numbers
-FAINT = -80.0  # terms whose exponents are this far below the largest are left out of a sum
 
 
 @vector_kernel
@@ -106,10 +106,11 @@ def centres(P, Q, scalings, centre_x, centre_y):
 
 
 @vector_kernel
-def project(first, last, by_products, step, cost, stop, P, Q, shared, scalings, expected):
+def project(first, last, by_products, relaxation, step, cost, stop, P, Q, shared, scalings, expected):
     """Half-project the pairs of the source rows first..last.
 
-    If `expected` is empty, this sets the own scalings. Otherwise it sets expected = c - 1/step·Σ P(x')·(α + log Σ …):
+    If `expected` is empty, this moves the own scalings: onto the marginals with relaxation 1, beyond them with a larger
+    one. Otherwise it sets expected = c - 1/step·Σ P(x')·(α + log Σ …):
     the Bellman–Sinkhorn operator applied to the value that `shared` was built with, averaged over the own successors.
     """
     by_source, m = shared.by_source, len(Q.indptr) - 1
@@ -153,10 +154,10 @@ def project(first, last, by_products, step, cost, stop, P, Q, shared, scalings, 
             missed = _misfits(own_states, own_ends, shared.shift, middle, going, fits, sums, tops)
         if missed > 0:
             other = Supports(other_states, other_probability, other_ends)
-            _sum_alone(own_states, own_ends, other, given, given_rest, shared, fits, scratch, sums, tops)
+            _sum_alone(own_states, own_ends, other, given, given_rest, shared, fits, sums, tops)
         log_all(len(mine), sums, logs, scratch)
         if expected.size == 0:
-            _set_scalings(own_ends, going, tops, logs, mine, mine_rest)
+            _set_scalings(own_ends, going, relaxation, tops, logs, mine, mine_rest)
         else:
             for i in range(len(mine)):
                 sums[i] = own_probability[i] * ((mine[i] + tops[i]) + (mine_rest[i] + logs[i]))
@@ -268,32 +269,77 @@ def _misfits(own_states, ends, shift, middle, going, fits, sums, tops):
 
 
 @vector_part
-def _sum_alone(own_states, ends, other, given, given_rest, shared, fits, exponent, sums, tops):
-    """Sum the pairs that do not fit the shared kernel, each sum relative to its largest exponent."""
-    for y in range(len(fits)):
-        if fits[y]:
-            continue
-        for i in range(ends[y], ends[y + 1]):
-            state, highest = own_states[i], -HUGE
-            for k in range(other.ends[y], other.ends[y + 1]):
-                exponent[k] = given[k] + shared.whole[other.states[k], state]
-                highest = max(highest, exponent[k])
-            total = 0.0
-            for k in range(other.ends[y], other.ends[y + 1]):
-                if exponent[k] - highest > FAINT:
-                    r = given_rest[k] + shared.rest[other.states[k], state]
-                    total += other.probability[k] * np.exp(exponent[k] - highest + r)
-            tops[i] = highest
-            sums[i] = total
+def _sum_alone(own_states, ends, other, given, given_rest, shared, fits, sums, tops):
+    """Sum the pairs that do not fit the shared kernel, each sum relative to its largest exponent.
+
+    It takes the exponentials of several pairs at once.
+    """
+    m, most = len(fits), ALONE
+    for y in range(m):
+        most = max(most, (ends[y + 1] - ends[y]) * (other.ends[y + 1] - other.ends[y]))
+    work = np.empty((4, most))
+    exponent, remainder, exps, scratch = work[0], work[1], work[2], work[3]
+    begin = 0
+    while begin < m:
+        end, count = begin, 0
+        while end < m:
+            size = 0 if fits[end] else (ends[end + 1] - ends[end]) * (other.ends[end + 1] - other.ends[end])
+            if count + size > most:
+                break
+            count += size
+            end += 1
+        _exponents(begin, end, own_states, ends, other.states, other.ends, given, given_rest, shared.whole, shared.rest,
+                   fits, exponent, remainder, tops)  # fmt: skip
+        exp_parts(count, exponent, remainder, exps, scratch)
+        at = Index(0)
+        for y in range(begin, end):
+            if not fits[y]:
+                for i in range(Index(ends[y]), Index(ends[y + 1])):
+                    total = 0.0
+                    for k in range(Index(other.ends[y]), Index(other.ends[y + 1])):
+                        total += other.probability[k] * exps[at]
+                        at += Index(1)
+                    sums[i] = total
+        begin = end
 
 
 @vector_part
-def _set_scalings(ends, going, tops, logs, mine, mine_rest):
-    """Set mine + mine_rest = -(tops + logs), except where the game stops; overwrites tops and logs."""
+def _exponents(
+    begin, end, own_states, ends, other_states, other_ends, given, given_rest, whole, rest, fits, exponent, remainder,
+    tops,
+):  # fmt: skip
+    """Write the exponents of the pairs begin..end that do not fit, relative to the largest of each sum."""
+    at = Index(0)
+    for y in range(begin, end):
+        if fits[y]:
+            continue
+        first, last = Index(other_ends[y]), Index(other_ends[y + 1])
+        for i in range(Index(ends[y]), Index(ends[y + 1])):
+            state, highest, here = Index(own_states[i]), -HUGE, at
+            for k in range(first, last):
+                to = Index(other_states[k])
+                exponent[at] = given[k] + whole[to, state]
+                remainder[at] = given_rest[k] + rest[to, state]
+                highest = max(highest, exponent[at])
+                at += Index(1)
+            for k in range(here, at):
+                exponent[k] -= highest
+            tops[i] = highest
+
+
+@vector_part
+def _set_scalings(ends, going, relaxation, tops, logs, mine, mine_rest):
+    """Move mine + mine_rest towards -(tops + logs), except where the game stops; overwrites tops and logs."""
     for i in range(len(mine)):
         carry = np.rint(logs[i])
         tops[i] = -(tops[i] + carry)
         logs[i] = carry - logs[i]
+    if relaxation != 1.0:
+        for i in range(len(mine)):
+            moved = mine_rest[i] + relaxation * ((tops[i] - mine[i]) + (logs[i] - mine_rest[i]))
+            carry = np.rint(moved)
+            tops[i] = mine[i] + carry
+            logs[i] = moved - carry
     for y in range(len(going)):
         if going[y]:
             for i in range(Index(ends[y]), Index(ends[y + 1])):

@@ -193,8 +193,8 @@ def apply_rounded(first, last, vector, out, other, discount, stop, P, Q, scaling
 
 
 @kernel
-def marginal_errors(first, last, by_source, P, Q, stop, scalings, whole, rest, out):
-    """Compute the 1-norm error of the marginals of one side, before rounding, at the pairs first..last."""
+def marginal_errors(first, last, P, Q, stop, scalings, whole, rest, off_x, off_y):
+    """Compute the 1-norm errors of the marginals of both sides, before rounding, at the pairs first..last."""
     m = len(Q.indptr) - 1
     work = np.empty((4, m))
     plan = np.empty((len(P.indptr) - 1) * m)
@@ -214,10 +214,12 @@ def marginal_errors(first, last, by_source, P, Q, stop, scalings, whole, rest, o
             for j in range(sy):
                 total += plan[Index(i * sy + j)]
                 column[j] += plan[Index(i * sy + j)]
-            off += abs(P.data[x_at + i] - total) if by_source else 0.0
+            off += abs(P.data[x_at + i] - total)
+        off_x[x, y] = off
+        off = 0.0
         for j in range(sy):
-            off += 0.0 if by_source else abs(Q.data[y_at + j] - column[j])
-        out[x, y] = off
+            off += abs(Q.data[y_at + j] - column[j])
+        off_y[x, y] = off
 
 
 @kernel

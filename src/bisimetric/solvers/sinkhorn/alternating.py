@@ -3,6 +3,10 @@
     round k:   E ← the expected future cost from each pair under π_k             (each solver has its own estimate)
                π_{k+1} ∝ π_k · exp(-η_k γ E), with the marginals of the source (k odd) or of the target (k even)
 
+Those are the rounds of Algorithms 1 and 2. `rounds=R` are R updates: the last coupling is π_{R+1}, and the average is
+over π_1, …, π_R. (The paper's K counts couplings: its loop of K - 1 updates ends with π_K, so K = R + 1.) By default the
+rounds of the last two thirds only project (see `phases`); `as_in_paper` gives the paper's own.
+
 The output is the last coupling, rounded to valid marginals and evaluated, or the coupling of the averaged occupancies,
 for which the theorems hold. A solver stops after a given number of rounds; the checker looks at rounds 1, 2, 4, 8, …
 and at the last.
@@ -14,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -29,11 +33,13 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.solvers.base import Diagnostics, Iterate, Solver
 from bisimetric.solvers.sinkhorn import step_size
+from bisimetric.solvers.sinkhorn.phases import FEASIBLE, OVER_RELAXATION
 from bisimetric.solvers.sinkhorn.step_size import Schedule, StepSize, Theorem
 
 OUTPUTS = ("last", "average")
 DEFAULT_ROUNDS = 750
 MAX_INNER_STEPS = 100_000  # limit of an inner iteration that runs to a tolerance
+REPRICING_ACCURACY = 1e-3  # residual of a value that replaces the kernel, relative to the largest cost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +53,9 @@ class Round(Iterate[Witness]):
     average: Average | None
     theorem: Theorem
     entropy: float  # a bound on H(μ*|μ_1)
+    pace: float = 1.0  # factor of all steps where the marginals control them
+    misfit: float = math.inf  # at the last mark; infinite after a change of the kernel
+    relaxation: float = OVER_RELAXATION  # of the projections
 
     @property
     def finished(self) -> bool:
@@ -60,7 +69,7 @@ class Round(Iterate[Witness]):
     def diagnostics(self) -> Diagnostics:
         """Constraint violations of the current couplings, their mean cost, and the theorem's bounds."""
         bellman, average, k = self.factored.bellman, self.average, self.k
-        off_x, off_y = (float(self.factored.marginals(side).max()) for side in (True, False))
+        off_x, off_y = (float(off.max()) for off in self.factored.marginals())
         gamma, mean = bellman.discount, None
         if average is not None and average.count:
             mean = average.paid / bellman.scale / (average.count * (1.0 - gamma))
@@ -90,34 +99,72 @@ class Alternating(Solver[Bellman, Round]):
     initial: str = "independent"
     output: str = "last"
     rounds: int | None = None
+    projections: int | None = None
+
+    @classmethod
+    def as_in_paper(
+        cls,
+        step_size: StepSize = 1.0,
+        rounds: int | None = None,
+        *,
+        inner_steps: int | float = 1,
+        initial: str = "independent",
+        output: str = "last",
+    ) -> Self:
+        """The algorithm as the paper has it: every round takes a step, and one half projection follows on it.
+
+        Parameters
+        ----------
+        step_size : float, Decaying, FromTheorem, callable or "auto", default 1.0
+            η, in units of one over a cost. The paper takes 1, or 10/√k, which is `Decaying(10)`; the theorems' are
+            `FromTheorem(epsilon)`. "auto" is not the paper's: it decays as k^(-2/3) relative to the value's span.
+        rounds : int, optional
+            Updates, 750 by default: the last coupling is π_{rounds+1}, the average is over π_1, …, π_rounds.
+        inner_steps : int or float, default 1
+            m; a number in (0, 1) is a tolerance and stands for m = ∞.
+        initial : {"independent", "uniform"}, default "independent"
+            π_1 = P⊗Q as in Algorithms 1 and 2, or uniform as in the theorems, but on the supports.
+        output : {"last", "average"}, default "last"
+            The last coupling, or that of the averaged occupancies as in Algorithms 1 and 2; both are rounded.
+
+        Returns
+        -------
+        SinkhornValueIteration or SinkhornPolicyIteration
+            The solver with these options and `projections=0`.
+
+        Raises
+        ------
+        InvalidOption
+            If an option is out of range.
+
+        Examples
+        --------
+        >>> import bisimetric as bm
+        >>> bm.SinkhornValueIteration.as_in_paper(step_size=1.0, rounds=500).projections
+        0
+        """
+        return cls(step_size, inner_steps, initial, output, rounds, 0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "step_size", step_size.checked(self.step_size))
         object.__setattr__(self, "inner_steps", _checked_inner_steps(self.inner_steps))
         one_of(self.initial, "initial", INITIAL)
         one_of(self.output, "output", OUTPUTS)
-        if self.rounds is None:
-            return
-        object.__setattr__(self, "rounds", whole(self.rounds, "rounds", at_least=1))
-        if isinstance(self.step_size, step_size.FromTheorem):
-            raise InvalidOption("rounds are set by FromTheorem(epsilon); leave rounds=None")
+        if self.rounds is not None:
+            object.__setattr__(self, "rounds", whole(self.rounds, "rounds", at_least=1))
+        if self.projections is not None:
+            most = (self.rounds or DEFAULT_ROUNDS) - 1
+            object.__setattr__(self, "projections", whole(self.projections, "projections", at_least=0, at_most=most))
+        if isinstance(self.step_size, step_size.FromTheorem) and (self.rounds is not None or self.projections):
+            raise InvalidOption("rounds are set by FromTheorem(epsilon), all with steps; leave rounds=None")
+        if self.output == "average" and self.projections:
+            raise InvalidOption(
+                f"projections is {self.projections} with output='average', which is over rounds with steps; "
+                "leave projections=None"
+            )
 
     def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> Round:
-        costs = float(bellman.cost.min()), float(bellman.cost.max())
-        schedule = step_size.schedule(
-            self.step_size, self.rounds, DEFAULT_ROUNDS, self.theorem, (*costs, bellman.discount, bellman.shape)
-        )
-        steepest = schedule.scaled(1, 0.0, bellman.scale)
-        if steepest < LEAST_STEP:
-            raise InvalidOption(
-                f"step_size {schedule.step(1):g} is too small next to one over the largest cost to compute with; "
-                "take a larger step_size"
-            )
-        if not largest_exponent(bellman, steepest * as_float(schedule.rounds)) <= LARGEST_EXPONENT:
-            raise InvalidOption(
-                f"step_size {schedule.step(1):g} times {shown(schedule.rounds)} rounds times the largest distance "
-                "leaves the range of numbers; take a smaller step_size"
-            )
+        schedule = self._schedule(bellman)
         average = Average.start(bellman) if self.output == "average" else None
         factored = Factored.start(bellman, self.initial)
         start = np.zeros(bellman.shape) if value is None else value
@@ -125,32 +172,31 @@ class Alternating(Solver[Bellman, Round]):
             start = np.where(bellman.stop, bellman.scaled_cost(), start)
         guess = bellman.scaled_cost() if value is None else value
         entropy = sum(_largest_surprise(rows, self.initial) for rows in (bellman.source, bellman.target))
+        witness = RoundedWitness(factored, guess)
         first = Round(
-            guess,
-            RoundedWitness(factored, guess),
-            math.inf,
-            0,
-            schedule,
-            factored,
-            (start, start),
-            average,
-            self.theorem,
-            entropy,
-        )
+            guess, witness, math.inf, 0, schedule, factored, (start, start), average, self.theorem, entropy
+        )  # fmt: skip
         return self.step(bellman, first)
 
     def step(self, bellman: Bellman, iterate: Round) -> Round:
-        k = iterate.k + 1
+        k, schedule, state = iterate.k + 1, iterate.schedule, iterate.factored
+        if k > schedule.phases.steps:
+            return self._projected(iterate)
+        pace = iterate.pace
+        if schedule.controlled and schedule.phases.adjusts_pace(k):
+            pace = schedule.phases.adjusted(pace, state.misfit())
         by_source = k % 2 == 1
         before = iterate.expected[0 if by_source else 1]
-        state, schedule = iterate.factored, iterate.schedule
-        step = schedule.scaled(k, float(np.ptp(before)) if schedule.least_span > 0.0 else 0.0, bellman.scale)
+        span = float(np.ptp(before)) if schedule.least_span > 0.0 else 0.0
+        step = pace * schedule.scaled(k, span, bellman.scale)
+        if callable(self.step_size):
+            _check_range(bellman, step, state.total_step, f"step_size({k}) = {step * bellman.scale:g} in round {k}")
         if iterate.average is not None:  # of π_1, …, π_K
             iterate.average.add(state, rounded=self._averages_rounded())
         expected = self._expect(state, by_source, step, before)
         state.project(by_source, step, expected)
         both = (expected, iterate.expected[1]) if by_source else (iterate.expected[0], expected)
-        return replace(iterate, k=k, expected=both)
+        return replace(iterate, k=k, expected=both, pace=pace)
 
     def measured(self, bellman: Bellman, iterate: Round) -> Round:
         """The iterate with the value and the couplings of the output."""
@@ -165,6 +211,38 @@ class Alternating(Solver[Bellman, Round]):
         """Zero: a run ends after its rounds and never stalls."""
         return 0
 
+    def _schedule(self, bellman: Bellman) -> Schedule:
+        """The steps; raises if they are sure to leave the range of numbers."""
+        projections = 0 if self.output == "average" else self.projections
+        costs = float(bellman.cost.min()), float(bellman.cost.max())
+        problem = (*costs, bellman.discount, bellman.shape)
+        schedule = step_size.schedule(
+            self.step_size, self.rounds or DEFAULT_ROUNDS, projections, self.theorem, problem
+        )
+        if not callable(self.step_size) or isinstance(self.step_size, step_size.Decaying):
+            steepest = schedule.scaled(1, 0.0, bellman.scale)
+            total = steepest * as_float(schedule.phases.steps)
+            what = f"step_size {schedule.step(1):g} times {shown(schedule.phases.steps)} rounds"
+            _check_range(bellman, steepest, total - steepest, what)
+        return schedule
+
+    def _projected(self, iterate: Round) -> Round:
+        """A round that only projects; at a mark the kernel may become that of the couplings' value."""
+        k, phases, state = iterate.k + 1, iterate.schedule.phases, iterate.factored
+        misfit, relaxation = iterate.misfit, iterate.relaxation
+        if phases.is_mark(k):
+            found = state.misfit()
+            relaxation = 1.0 if found > misfit else relaxation
+            misfit = found
+            if misfit <= FEASIBLE and phases.may_reprice(k) and state.total_step > 0.0:
+                target = REPRICING_ACCURACY * state.bellman.largest_cost
+                value = evaluate(state, iterate.expected[0], target)
+                state.sharpen()
+                state.price(value, 2.0 * state.total_step)
+                misfit = math.inf
+        state.balance(not state.by_source, phases.relaxation(k, relaxation))
+        return replace(iterate, k=k, misfit=misfit, relaxation=relaxation)
+
     def _expect(self, state: Factored, by_source: bool, step: float, before: Floats) -> Floats:
         """E for the next update, from E of the last round on the same side."""
         raise NotImplementedError
@@ -177,6 +255,16 @@ class Alternating(Solver[Bellman, Round]):
         """Whether an inner iteration has reached its tolerance, or the limit of rounding."""
         floor = 64 * UNIT_ROUNDOFF * (float(np.abs(now).max()) + 1.0 / step)
         return change <= max(float(self.inner_steps) * float(bellman.cost.max()) * bellman.scale, floor)
+
+
+def _check_range(bellman: Bellman, step: float, total: float, what: str) -> None:
+    """Raise unless a step, on top of steps that sum to `total`, stays in the range of numbers."""
+    if step < LEAST_STEP:
+        raise InvalidOption(
+            f"{what} is too small next to one over the largest cost to compute with; take a larger step_size"
+        )
+    if not largest_exponent(bellman, total + step) <= LARGEST_EXPONENT:
+        raise InvalidOption(f"{what} times the largest distance leaves the range of numbers; take a smaller step_size")
 
 
 def _checked_inner_steps(inner_steps: object) -> int | float:

@@ -1,9 +1,10 @@
-"""Step sizes of mirror descent: a constant η, η₀/√k, or what a theorem prescribes.
+"""Step sizes of mirror descent: a constant η, η₀/√k, a function of k, or what a theorem prescribes.
 
     π_{k+1} ∝ π_k · exp(-η_k γ E_k)
 
 η has the unit of one over a cost: η·c is the exponent. "auto" is relative to the span of the value that it multiplies,
-so that answers scale with the cost: in round k no exponent changes by more than AUTO_FIRST/k^p, p = AUTO_DECAY. Two
+so that answers scale with the cost. Before projections (see `phases`) it is constant but for a factor that the marginals
+control. Where all rounds have steps, no exponent changes by more than AUTO_FIRST/k^p in round k, p = AUTO_DECAY. Two
 errors remain after k rounds. The entropy costs about one over the sum of all steps, k^(p-1). The change by the last
 step, k^(-p), disturbs the marginals, which settle more slowly the larger that sum is: k^(-p)·k^(1-p). The two are equal
 at p = 2/3. A step size is a formula, so nothing iterates here. `python -m benchmarks tuning` shows the curves from
@@ -17,10 +18,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from bisimetric._support.options import as_float, is_positive, positive, shown
 from bisimetric.errors import InvalidOption
+from bisimetric.solvers.sinkhorn.phases import FIRST_PACE, Phases
 
 AUTO_FIRST = 12.0  # largest change of an exponent in the first round of "auto"
 AUTO_DECAY = 2.0 / 3.0
@@ -120,19 +123,25 @@ SPI_THEOREM = Theorem(
     ),
 )
 
-StepSize = float | str | Decaying | FromTheorem
+StepSize = float | str | Decaying | FromTheorem | Callable[[int], float]
 
 
 class Schedule(NamedTuple):
-    """The step of round k, in the units of one over a cost, and how many rounds to run.
+    """The step of round k, in the units of one over a cost, and which rounds there are.
 
     With a `least_span`, in the units of the cost, steps are numbers that `scaled` divides by the span of the value.
     """
 
     step: Callable[[int], float]
-    rounds: int
+    phases: Phases
     constant: bool = False
     least_span: float = 0.0
+    controlled: bool = False  # by the marginals
+
+    @property
+    def rounds(self) -> int:
+        """How many there are in all."""
+        return self.phases.rounds
 
     def scaled(self, k: int, span: float, scale: float) -> float:
         """The step of round k where costs are multiplied by `scale` and the value has this span."""
@@ -143,24 +152,37 @@ class Schedule(NamedTuple):
 
 def checked(step_size: object) -> StepSize:
     """Check a `step_size`; numbers become floats."""
-    if isinstance(step_size, (Decaying, FromTheorem)) or (isinstance(step_size, str) and step_size == "auto"):
+    if isinstance(step_size, FromTheorem) or (isinstance(step_size, str) and step_size == "auto"):
         return step_size
+    if callable(step_size) and not isinstance(step_size, type):
+        return step_size  # type: ignore[no-any-return]
     if not is_positive(step_size):
         raise InvalidOption(
             f"step_size is {shown(step_size)}, expected a positive finite number, Decaying(first), "
-            "FromTheorem(epsilon) or 'auto'"
+            "FromTheorem(epsilon), 'auto', or a function of the round k = 1, 2, …"
         )
     return as_float(step_size)
 
 
+def returned(step_size: Callable[[int], object], k: int) -> float:
+    """What a user's function says for round k, which must be a positive finite number."""
+    number = step_size(k)
+    if not is_positive(number):
+        raise InvalidOption(f"step_size({k}) is {shown(number)} in round {k}, expected a positive finite number")
+    return as_float(number)
+
+
 def schedule(
     step_size: StepSize,
-    rounds: int | None,
-    default_rounds: int,
+    rounds: int,
+    projections: int | None,
     theorem: Theorem,
     problem: tuple[float, float, float, tuple[int, int]],
 ) -> Schedule:
-    """The steps for a problem with this smallest and largest cost, discount and shape."""
+    """The steps for a problem with this smallest and largest cost, discount and shape.
+
+    Without a number of projections there are some at the end for "auto" only.
+    """
     smallest, largest, discount, (n, m) = problem
     if isinstance(step_size, FromTheorem):
         log = math.log(max(n * m, 2))
@@ -173,12 +195,18 @@ def schedule(
             )
         total = max(1, math.ceil(needed))
         step = theorem.step(largest, discount, log, total)
-        return Schedule(lambda _: step, total, constant=True)
-    total = default_rounds if rounds is None else rounds
+        return Schedule(lambda _: step, Phases.split(total, 0), constant=True)
     if step_size == "auto":
         least_span = max(largest - smallest, AUTO_LEAST_SPAN * largest) or largest  # the product may underflow to 0
-        return Schedule(lambda k: AUTO_FIRST / k**AUTO_DECAY, total, least_span=least_span)
+        phases = Phases.split(rounds, projections)
+        if phases.projections:
+            pace = FIRST_PACE / math.sqrt(phases.steps)
+            return Schedule(lambda _: pace, phases, least_span=least_span, controlled=True)
+        return Schedule(lambda k: AUTO_FIRST / k**AUTO_DECAY, phases, least_span=least_span)
+    phases = Phases.split(rounds, projections or 0)
     if isinstance(step_size, Decaying):
-        return Schedule(step_size, total)
+        return Schedule(step_size, phases)
+    if callable(step_size):
+        return Schedule(partial(returned, step_size), phases)
     constant = float(step_size)
-    return Schedule(lambda _: constant, total, constant=True)
+    return Schedule(lambda _: constant, phases, constant=True)
