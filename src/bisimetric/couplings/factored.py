@@ -127,7 +127,7 @@ class Factored:
         by_source, out = not self.by_source, np.empty(self.bellman.shape)
         self._pass(1.0, self._shared(by_source, 0.0, self.rest, commit=False), out)
         divergence = np.abs(np.subtract(out, self.cost, out=out), out=out)
-        going = out.size - np.count_nonzero(self.bellman.stop)
+        going = out.size - int(np.count_nonzero(self.bellman.stop))
         return float(np.sqrt(2.0 * divergence).sum()) / max(going, 1)
 
     def sharpen(self) -> None:

@@ -34,8 +34,8 @@ PAPER: Mapping[str, Approximate] = {
     OTC: EntropicPolicyIteration(sharpness=200.0, rounds=100, evaluation_steps=1000, projections=100, warm_start=False),
 }
 LADDERS: Mapping[str, Sequence[Approximate]] = {
-    SVI: [SinkhornValueIteration(rounds=8000)],
-    SPI: [SinkhornPolicyIteration(rounds=8000)],
+    SVI: [SinkhornValueIteration(rounds=8000, projections=0)],
+    SPI: [SinkhornPolicyIteration(rounds=8000, projections=0)],
     DWL: [
         SinkhornBellman(regularisation=epsilon, rounds=1000, projections=projections)
         for epsilon, projections in ((0.1, 4), (0.03, 4), (0.01, 10), (0.003, 20), (0.001, 50), (0.0003, 100))

@@ -34,7 +34,8 @@ People may write models in JSON by hand; those need neither `format` nor `versio
                     largest relative error of its entries, 0 if missing
     solver          its name
     status          the name of a `Status`
-    history         one [step, gap, seconds] per step; a gap of null is infinite
+    history         one [step, gap, seconds] per step, or with the other fields of a `Step` after them, the interval as
+                    two numbers, unknown ones as null; a gap of null is infinite
     value, lower, upper     [n, m]
     priced, scale          [n, m] and a number: the value times `scale` that the potentials belong to
     witness         {"indptr" [n·m + 1], "left", "right", "weight" [cells], "potential"}: the coupling of pair

@@ -11,10 +11,13 @@ from bisimetric.certificates.interval import Certificate
 from bisimetric.errors import FileFormatError
 from bisimetric.io.document import Document, Fields, stream
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.solvers.base import Diagnostics
 from bisimetric.solving.solution import Answer, Status, Step
 
 RECORD_KEYS = ("solver", "status", "history", "tol", "value", "lower", "upper")
 RECORD_ARRAYS = ("value", "lower", "upper")
+DIAGNOSTICS = len(Diagnostics._fields)
+LENGTHS = (3, 3 + DIAGNOSTICS, 3 + DIAGNOSTICS + 3)  # of a line of the history: plain, in older files, with a distance
 # By how much claimed bounds may be tighter than proved ones, times max(upper) and 1/(1 - γ): another processor rounds
 # differently; and, per cell of a pair, bounds found on classes of states were widened for shorter sums.
 RECHECK_SLACK = 256 * UNIT_ROUNDOFF
@@ -93,22 +96,29 @@ def _status(fields: Fields) -> Status:
 
 
 def _step(line: object, k: int) -> Step:
-    if isinstance(line, list) and len(line) in (3, len(Step._fields)):
+    """A step from [step, gap, seconds], which diagnostics and then distance, low and high may follow; see LENGTHS."""
+    if isinstance(line, list) and len(line) in LENGTHS:
         step, gap, seconds, *facts = line
         gap = math.inf if gap is None else gap
         known = [number for number in (gap, seconds, *facts) if number is not None]
         if type(step) is int and seconds is not None and all(type(number) in (int, float) for number in known):
             try:
-                return Step(step, float(gap), float(seconds), *(f if f is None else float(f) for f in facts))
+                numbers = [fact if fact is None else float(fact) for fact in facts]
+                measured = Diagnostics(*numbers[:DIAGNOSTICS])._asdict()
+                made = Step(step, float(gap), float(seconds), **measured)
             except OverflowError:
                 pass
+            else:
+                distance, low, high = numbers[DIAGNOSTICS:] or (None, None, None)
+                interval = None if low is None or high is None else (low, high)
+                return made._replace(distance=distance, interval=interval)
     raise FileFormatError(f"history[{k}] is not [step, gap, seconds] with a whole number and two numbers")
 
 
 def _step_document(step: Step) -> list[float | None]:
     """The first three fields, and the others if there are any."""
     line = [int(step.step), _finite(step.gap), float(step.seconds)]
-    facts = step[3:]
+    facts = [*step[3 : 3 + DIAGNOSTICS], step.distance, *(step.interval or (None, None))]
     return line if all(fact is None for fact in facts) else [*line, *(_finite(fact) for fact in facts)]
 
 

@@ -31,6 +31,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bisimetric._support.compiling import COMPILING
 from bisimetric._support.memory import require_space_for_kernels
 from bisimetric._support.threads import call_in_thread
 
@@ -48,7 +49,7 @@ def _protected(call: Callable[..., Result]) -> Callable[..., Result]:
     """Wrap `call` to run one at a time, in a thread that Ctrl-C does not reach (it interrupts the main thread)."""
 
     def locked(*args: Any) -> Result:
-        with BUSY:
+        with BUSY, COMPILING:
             return call(*args)
 
     def run(*args: Any) -> Result:

@@ -63,6 +63,12 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
     def check(self, iterate: Iterate[Any]) -> Bounds:
         return check.check(self._solved, self.operator, iterate.value, iterate.witness)
 
+    def starts(self) -> tuple[Floats, Floats] | None:
+        source, target = self.problem.source.start, self.problem.target.start
+        if source is None or target is None:
+            return None
+        return (source, target) if self._lumping is None else self._lumping.reduce_starts(source, target)
+
     def answer(self, record: SolveRecord, certificate: Certificate, iterate: Iterate[Any] | None) -> Solution:
         problem = self._solved
         certificate = certificate.without(problem.unsolved)

@@ -41,6 +41,10 @@ class GameQuestion(Question[Game, GameBellman, GameIterate, MDPSolution]):
     def check(self, iterate: GameIterate) -> Certificate:
         return certificates.check_game(iterate.witness)
 
+    def starts(self) -> tuple[Floats, Floats] | None:
+        source, target = self.problem.source.start, self.problem.target.start
+        return None if source is None or target is None else (source, target)
+
     def answer(self, record: SolveRecord, certificate: Certificate, iterate: GameIterate | None) -> MDPSolution:
         witness = None
         if iterate is not None:

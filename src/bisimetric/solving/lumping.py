@@ -57,6 +57,12 @@ class Lumping:
         """A guess of the distances, reduced to classes."""
         return guess[np.ix_(self.source.first, self.target.first)]
 
+    def reduce_starts(self, source: Floats, target: Floats) -> tuple[Floats, Floats]:
+        """The initial laws on the classes."""
+        on_source: Floats = np.bincount(self.source.classes, weights=source).astype(np.float64)
+        on_target: Floats = np.bincount(self.target.classes, weights=target).astype(np.float64)
+        return on_source, on_target
+
     def lift(self, solution: Solution) -> Solution:
         """The full problem's solution from that of the small one."""
         old = solution.certificate

@@ -88,6 +88,10 @@ class Question(ABC, Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     def check(self, iterate: IterateT) -> Bounds:
         """The checker's word on an iterate."""
 
+    def starts(self) -> tuple[Floats, Floats] | None:
+        """The initial laws on the states that are solved, where the distance between them means something."""
+        return None
+
     @abstractmethod
     def answer(self, record: SolveRecord, certificate: Certificate, iterate: IterateT | None) -> AnswerT:
         """The answer; no iterate if nothing had to be solved, or an interrupt came before the first."""

@@ -48,8 +48,9 @@ class Status(Enum):
 class Step(NamedTuple):
     """One line of a solve's history.
 
-    Sinkhorn solvers measure the last five in the rounds that the checker looks at: 1, 2, 4, 8, … and the last. For
-    other solvers and in other rounds they are None.
+    What follows on `seconds` is known at looks of the checker, and None in other steps. The checker looks at Sinkhorn
+    solvers after 1, 2, 4, 8, … rounds and the last, and at all solvers where `solve(…, look_every=…)` asks for it. Only
+    Sinkhorn solvers have violations, mean cost and the bounds of theorems.
 
     Attributes
     ----------
@@ -59,7 +60,7 @@ class Step(NamedTuple):
         What the solver believes max(upper - lower) to be, in the units of the cost; the certified one is
         `solution.gap`.
     seconds : float
-        Since the solve began.
+        Since the solve began, without the compilation of kernels.
     violation_x, violation_y : float or None
         The largest 1-norm by which source or target marginals are off; they bound the paper's δ.
     mean_cost : float or None
@@ -69,6 +70,10 @@ class Step(NamedTuple):
         The theorem's bound on that difference, for constant steps.
     error_bound : float or None
         The theorem's bound on the error of the averaged output, for constant steps and inner steps to convergence.
+    distance : float or None
+        The estimate of the distance between the starts, if both chains have one.
+    interval : (float, float) or None
+        Certified bounds on that distance.
     """
 
     step: int
@@ -79,6 +84,8 @@ class Step(NamedTuple):
     mean_cost: float | None = None
     regret_bound: float | None = None
     error_bound: float | None = None
+    distance: float | None = None
+    interval: tuple[float, float] | None = None
 
 
 class Answer(Stored, Immutable, ABC):

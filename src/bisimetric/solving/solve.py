@@ -14,13 +14,15 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Generic, NamedTuple, overload
+from typing import Any, Generic, overload
 
 import numpy.typing as npt
 
-from bisimetric._support.options import as_float, flag, function_or_none, is_positive, shown, whole
+from bisimetric._support.compiling import Clock
+from bisimetric._support.options import flag
 from bisimetric._support.threads import DEADLINE, OutOfTime, deadline, no_deadline
 from bisimetric.certificates.interval import Bounds
+from bisimetric.certificates.starts import between_starts
 from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.problems.control import Control
@@ -31,6 +33,7 @@ from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Ite
 from bisimetric.solving.control import ControlSolution
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.kinds import KINDS
+from bisimetric.solving.options import Options, checked_options
 from bisimetric.solving.question import Answered, AnswerT, ProblemT, Question, SolveRecord
 from bisimetric.solving.solution import Solution, Status, Step
 
@@ -56,6 +59,7 @@ def solve(
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
     quotient: bool = True,
+    look_every: int | None = None,
 ) -> Solution: ...
 
 
@@ -71,6 +75,7 @@ def solve(
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
     quotient: bool = True,
+    look_every: int | None = None,
 ) -> MDPSolution: ...
 
 
@@ -89,6 +94,7 @@ def solve(
     throw: bool = True,
     on_step: Callable[[Step], None] | None = None,
     quotient: bool = True,
+    look_every: int | None = None,
 ) -> Answered:
     """Solve a problem to a certified relative gap of `tol`.
 
@@ -116,6 +122,11 @@ def solve(
         Called with a `Step` after every step.
     quotient : bool, default True
         Solve classes of bisimilar states instead of states where that at least halves the work.
+    look_every : int, optional
+        Also let the checker look after every so many steps, so that `history` has the distance between the starts and
+        its certified interval there. Each look takes about as long as a step or, of a Sinkhorn solver, ten; approximate
+        solvers are looked at after 1, 2, 4, 8, … rounds and the last anyway. Answers do not depend on it, except that a
+        solve may end earlier.
 
     Returns
     -------
@@ -146,9 +157,10 @@ def solve(
         raise InvalidOption(f"{chosen.name} does not solve a {type(problem).__name__}; leave solver=None")
     if not kind.discounted and not chosen.undiscounted:
         raise InvalidOption(f"{chosen.name} needs a discount below 1, such as 0.999; or leave solver=None")
-    options = _checked_options(
-        chosen, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step
-    )
+    options = checked_options(
+        chosen, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step,
+        look_every=look_every,
+    )  # fmt: skip
     if quotient is not True:
         flag(quotient, "quotient")
     question = kind(problem, chosen, quotient=quotient)
@@ -156,55 +168,8 @@ def solve(
     return answer
 
 
-class _Options(NamedTuple):
-    """How far a solve goes and what it tells on the way."""
-
-    tol: float
-    is_promised: bool  # the tolerance is the caller's: missing it raises
-    max_steps: int
-    seconds: float  # time limit; inf for none
-    throw: bool
-    on_step: Callable[[Step], None] | None
-
-
-def _checked_options(
-    solver: AnySolver,
-    *,
-    tol: object,
-    max_steps: object,
-    time_limit: object,
-    throw: bool,
-    on_step: Callable[[Step], None] | None,
-) -> _Options:
-    """What users give, None standing for the solver's own defaults and for no time limit."""
-    for name in ("name", "default_tol", "default_max_steps"):
-        if not hasattr(solver, name):
-            raise InvalidOption(f"the solver {type(solver).__name__} has no {name}; it is a class variable")
-    if throw is not True:
-        flag(throw, "throw")
-    if on_step is not None:
-        function_or_none(on_step, "on_step")
-    goal = checked_tol(tol, solver)
-    steps = solver.default_max_steps if max_steps is None else whole(max_steps, "max_steps", at_least=1)
-    seconds = math.inf
-    if time_limit is not None:
-        if not is_positive(time_limit):
-            raise InvalidOption(f"time_limit is {shown(time_limit)}, expected a positive number of seconds")
-        seconds = as_float(time_limit)
-    return _Options(goal, tol is not None, steps, seconds, throw, on_step)
-
-
-def checked_tol(tol: object, solver: AnySolver) -> float:
-    """The relative gap to reach: the solver's own unless one is given."""
-    if tol is None:
-        return solver.default_tol
-    if not is_positive(tol):
-        raise InvalidOption(f"tol is {shown(tol)}, expected a positive number such as 1e-6: it bounds the relative gap")
-    return as_float(tol)
-
-
 def _run(
-    question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options, guess: Floats | None = None
+    question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: Options, guess: Floats | None = None
 ) -> AnswerT:
     """The answer to a question; raises when a promise was missed or the solve was interrupted."""
     under_way = _Solve(question, options)
@@ -238,10 +203,10 @@ def _run(
 class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     """One solve under way: the current iterate is always one that the checker can certify."""
 
-    def __init__(self, question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options) -> None:
+    def __init__(self, question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: Options) -> None:
         self._question = question
         self._options = options
-        self._began = time.perf_counter()
+        self._clock = Clock()
         self._history: list[Step] = []
         self._iterate: IterateT | None = None  # before the first sweep is over
         self._bounds: Bounds | None = None  # of the current iterate, if it has been checked
@@ -300,12 +265,14 @@ class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
                 "bisimetric.solvers.sweep makes one of a value"
             )
         self._iterate, self._bounds = iterate, None
-        diagnostics: tuple[float | None, ...] = ()
-        if iterate.due:
+        number, every = len(self._history) + 1, self._options.look_every
+        look = iterate.due or (every is not None and number % every == 0)
+        if look:
             iterate = self._look(iterate)
-            diagnostics = iterate.diagnostics()
-        seconds = time.perf_counter() - self._began
-        step = Step(len(self._history) + 1, iterate.gap / self._question.operator.scale, seconds, *diagnostics)
+        seconds = self._clock.seconds()
+        step = Step(number, iterate.gap / self._question.operator.scale, seconds)
+        if look:
+            step = step._replace(**iterate.diagnostics()._asdict(), **self._between_starts(iterate))
         self._history.append(step)
         if self._options.on_step is not None:
             with no_deadline():  # what users do there is not ours to stop
@@ -313,13 +280,22 @@ class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         return iterate
 
     def _look(self, iterate: IterateT) -> IterateT:
-        """The iterate of an approximate solver with the gap that the checker finds."""
+        """The iterate as the checker sees it, with the gap that it finds if the solver has no own."""
         question = self._question
         iterate = question.solver.measured(question.operator, iterate)
         bounds = question.check(iterate)
-        iterate = replace(iterate, gap=bounds.gap * question.operator.scale)
+        if iterate.due or question.solver.default_tol == 0.0:
+            iterate = replace(iterate, gap=bounds.gap * question.operator.scale)
         self._iterate, self._bounds = iterate, bounds
         return iterate
+
+    def _between_starts(self, iterate: IterateT) -> dict[str, Any]:
+        """The distance between the starts and its interval, for the history; nothing where there are no starts."""
+        laws = self._question.starts()
+        if laws is None or self._bounds is None:
+            return {}
+        found = between_starts(self._bounds.around(iterate.value.copy(), self._question.operator.scale), *laws)
+        return {"distance": found.value, "interval": (found.lower, found.upper)}
 
     def _is_rounding(self, iterate: IterateT, noise: float) -> bool:
         """Whether the gap is no larger than a residual of this span, relative to the largest value, makes it."""

@@ -4,8 +4,8 @@
                π_{k+1} ∝ π_k · exp(-η_k γ E), with the marginals of the source (k odd) or of the target (k even)
 
 Those are the rounds of Algorithms 1 and 2. `rounds=R` are R updates: the last coupling is π_{R+1}, and the average is
-over π_1, …, π_R. (The paper's K counts couplings: its loop of K - 1 updates ends with π_K, so K = R + 1.) By default the
-rounds of the last two thirds only project (see `phases`); `as_in_paper` gives the paper's own.
+over π_1, …, π_R. (The paper's K counts couplings: its loop of K - 1 updates ends with π_K, so K = R + 1.) By default
+the last two thirds of the rounds only project (see `phases`); `as_in_paper` gives the paper's own.
 
 The output is the last coupling, rounded to valid marginals and evaluated, or the coupling of the averaged occupancies,
 for which the theorems hold. A solver stops after a given number of rounds; the checker looks at rounds 1, 2, 4, 8, …
@@ -216,9 +216,7 @@ class Alternating(Solver[Bellman, Round]):
         projections = 0 if self.output == "average" else self.projections
         costs = float(bellman.cost.min()), float(bellman.cost.max())
         problem = (*costs, bellman.discount, bellman.shape)
-        schedule = step_size.schedule(
-            self.step_size, self.rounds or DEFAULT_ROUNDS, projections, self.theorem, problem
-        )
+        schedule = step_size.schedule(self.step_size, self.rounds or DEFAULT_ROUNDS, projections, self.theorem, problem)
         if not callable(self.step_size) or isinstance(self.step_size, step_size.Decaying):
             steepest = schedule.scaled(1, 0.0, bellman.scale)
             total = steepest * as_float(schedule.phases.steps)

@@ -3,7 +3,7 @@
 After K rounds of mirror descent most of the error of the last couplings is infeasibility, which rounding removes badly;
 the entropy costs less. So by default a third of the rounds takes steps, and the others project only, over-relaxed:
 
-    steps         Λ ← Λ - η·γE, then a half projection     (η such that a round disturbs the marginals by GOAL/√R)
+    steps         Λ ← Λ - η·γE, then a half projection     (η such that marginals are off by MISFIT_GOAL/√R)
     projections   α ← α + ω(α' - α), sides in turn         (ω = 1.85, and 1 in the last two)
 
 Between projections, at up to six *marks*, couplings that are nearly feasible are evaluated, and twice the kernel of
@@ -22,8 +22,8 @@ import math
 from typing import NamedTuple
 
 OVER_RELAXATION = 1.85  # ω
-FEWEST_ROUNDS = 100  # with fewer all rounds have steps
-GOAL = 2.4  # misfit after a round with a step that the steps aim at, times √R
+FEWEST_ROUNDS = 200  # with fewer all rounds have steps
+MISFIT_GOAL = 2.4  # misfit after a round with a step that the steps aim at, times √R
 FIRST_PACE = 100.0  # the first change of exponents per round, times √R
 LARGEST_CHANGE = 2.0  # factor by which the pace changes at once, at most
 LARGEST_PACE = 100.0  # factor by which it changes over a run, at most
@@ -73,6 +73,6 @@ class Phases(NamedTuple):
 
     def adjusted(self, pace: float, misfit: float) -> float:
         """The pace that brings the misfit after a round closer to its goal."""
-        goal = GOAL / math.sqrt(self.steps)
+        goal = MISFIT_GOAL / math.sqrt(self.steps)
         change = min(goal / misfit, LARGEST_CHANGE) if misfit > 0.0 else LARGEST_CHANGE
         return min(max(pace * max(change, 1.0 / LARGEST_CHANGE), 1.0 / LARGEST_PACE), LARGEST_PACE)

@@ -3,8 +3,8 @@
     π_{k+1} ∝ π_k · exp(-η_k γ E_k)
 
 η has the unit of one over a cost: η·c is the exponent. "auto" is relative to the span of the value that it multiplies,
-so that answers scale with the cost. Before projections (see `phases`) it is constant but for a factor that the marginals
-control. Where all rounds have steps, no exponent changes by more than AUTO_FIRST/k^p in round k, p = AUTO_DECAY. Two
+so that answers scale with the cost. Before projections (see `phases`) it is constant but for a factor that follows the
+marginals. Where all rounds have steps, no exponent changes by more than AUTO_FIRST/k^p in round k, p = AUTO_DECAY. Two
 errors remain after k rounds. The entropy costs about one over the sum of all steps, k^(p-1). The change by the last
 step, k^(-p), disturbs the marginals, which settle more slowly the larger that sum is: k^(-p)·k^(1-p). The two are equal
 at p = 2/3. A step size is a formula, so nothing iterates here. `python -m benchmarks tuning` shows the curves from
@@ -155,7 +155,7 @@ def checked(step_size: object) -> StepSize:
     if isinstance(step_size, FromTheorem) or (isinstance(step_size, str) and step_size == "auto"):
         return step_size
     if callable(step_size) and not isinstance(step_size, type):
-        return step_size  # type: ignore[no-any-return]
+        return step_size
     if not is_positive(step_size):
         raise InvalidOption(
             f"step_size is {shown(step_size)}, expected a positive finite number, Decaying(first), "

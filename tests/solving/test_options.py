@@ -1,0 +1,86 @@
+"""Options of `solve` that ask for more of the history."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric.errors import InvalidOption
+from bisimetric.solving.options import checked_options
+
+ROOMS = bm.environments.small_four_rooms
+
+
+def rooms(**options):
+    """Two small rooms."""
+    return bm.Problem(ROOMS("a"), ROOMS("b"), discount=0.9, **options)
+
+
+@pytest.mark.parametrize(
+    ("solver", "every", "looked_at"),
+    [
+        (bm.SinkhornValueIteration(rounds=12), None, [1, 2, 4, 8, 12]),
+        (bm.SinkhornValueIteration(rounds=12), 3, [1, 2, 3, 4, 6, 8, 9, 12]),
+        (bm.SinkhornBellman(rounds=5, projections=4), 1, [1, 2, 3, 4, 5]),
+        (bm.PolicyIteration(), None, []),
+        (bm.PolicyIteration(), 1, None),
+        (bm.ValueIteration(), 4, None),
+    ],
+    ids=repr,
+)
+def test_looks(solver, every, looked_at):
+    """The distance between the starts and its interval at every look, and nowhere else; the interval is true."""
+    problem = rooms()
+    truth = bm.solve(problem)
+    found = bm.solve(problem, solver, look_every=every)
+    looked_at = [k for k in range(1, len(found.history) + 1) if k % every == 0] if looked_at is None else looked_at
+    assert [step.step for step in found.history if step.distance is not None] == looked_at
+    for step in found.history:
+        assert (step.distance is None) == (step.interval is None)
+        if step.interval is not None:
+            low, high = step.interval
+            assert low <= step.distance <= high
+            assert low <= truth.interval[1]
+            assert high >= truth.interval[0]
+    if solver.default_tol == 0.0:
+        assert found.history[-1].distance == found.distance
+        assert found.history[-1].interval == found.interval
+
+
+@pytest.mark.parametrize("solver", [bm.PolicyIteration(), bm.SinkhornValueIteration(rounds=240)], ids=repr)
+def test_looks_change_no_answer(solver):
+    """Only the history."""
+    plain, looked = (bm.solve(rooms(), solver, look_every=every) for every in (None, 1))
+    np.testing.assert_allclose(looked.value, plain.value, rtol=1e-9, atol=1e-12)
+
+
+def test_starts_of_any_kind():
+    """Laws on several states, classes of states, and no starts at all."""
+    spread = np.full(20, 1 / 20)
+    problem = bm.Problem(ROOMS("a").with_start(spread), ROOMS("b").with_start(spread), discount=0.9)
+    found = bm.solve(problem, bm.SinkhornValueIteration(rounds=9))
+    assert found.history[-1].distance == pytest.approx(found.distance)
+    without = [bm.MarkovChain(ROOMS(name).transitions, reward=ROOMS(name).reward) for name in "ab"]
+    nothing = bm.solve(bm.Problem(*without, discount=0.9), look_every=1)
+    assert all(step.distance is None for step in nothing.history)
+    corners = bm.environments.four_rooms(side=8, goal="all").with_start(0)
+    lumped = bm.solve(bm.Problem(corners, corners.with_start(30), discount=0.9), look_every=1)
+    last = lumped.history[-1]
+    assert last.interval[0] <= lumped.interval[1]
+    assert lumped.interval[0] <= last.interval[1]
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "often", True])
+def test_wrong_looks(wrong):
+    """Whole numbers from 1."""
+    with pytest.raises(InvalidOption, match=r"look_every is .*, expected a whole number ≥ 1"):
+        bm.solve(rooms(), look_every=wrong)
+
+
+def test_defaults_are_the_solvers_own():
+    """None stands for what the solver has."""
+    solver = bm.PolicyIteration()
+    made = checked_options(solver, tol=None, max_steps=None, time_limit=None, throw=True, on_step=None, look_every=None)
+    assert (made.tol, made.is_promised, made.max_steps) == (solver.default_tol, False, solver.default_max_steps)
+    assert made.seconds == np.inf
