@@ -7,6 +7,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.errors import InvalidOption
+from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.solving.options import checked_options
 
 ROOMS = bm.environments.small_four_rooms
@@ -84,3 +85,15 @@ def test_defaults_are_the_solvers_own():
     made = checked_options(solver, tol=None, max_steps=None, time_limit=None, throw=True, on_step=None, look_every=None)
     assert (made.tol, made.is_promised, made.max_steps) == (solver.default_tol, False, solver.default_max_steps)
     assert made.seconds == np.inf
+
+
+def test_looks_at_label_distances():
+    """The distance without a discount, on classes of states."""
+    chains = [
+        bm.MarkovChain([[0.5, 0.5, 0.0], [0.0, stay, 1.0 - stay], [0.0, 0.0, 1.0]], labels=["a", "a", "b"], start=0)
+        for stay in (0.2, 0.6)
+    ]
+    found = bm.solve(BisimilarityProblem(*chains), look_every=1)
+    for step in found.history:
+        assert step.interval[0] <= found.interval[1]
+        assert found.interval[0] <= step.interval[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -54,8 +54,9 @@ def _value(kind: type[AnySolver], key: str, text: str) -> object:
 
 
 def _members(kind: Any) -> Iterator[Any]:
-    """The types of a union, those that accept fewest texts first."""
+    """The types of a union, those that accept fewest texts first; functions have no text."""
     parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    parts = tuple(part for part in parts if get_origin(part) is not Callable)
     order = (NoneType, bool, int, float)
     yield from sorted(parts, key=lambda part: order.index(part) if part in order else len(order) + (part is str))
 

@@ -27,6 +27,11 @@ class Lump(NamedTuple):
     first: npt.NDArray[np.int64]  # [classes], the first state of each
     moved: Floats  # [classes], the largest 1-norm between the lumped rows of a class and its first
 
+    def reduce_law(self, law: Floats) -> Floats:
+        """[classes], the mass of each under a law on the states; exact, as probabilities are multiples of 2⁻⁵²."""
+        reduced: Floats = np.bincount(self.classes, weights=law, minlength=len(self.first)).astype(np.float64)
+        return reduced
+
 
 def lump(chain: MarkovChain, classes: Classes) -> Lump:
     """The chain on classes, with the rewards, labels and names of their first states, and the start summed up."""

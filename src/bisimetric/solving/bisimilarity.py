@@ -77,6 +77,12 @@ class BisimilarityQuestion(Question[BisimilarityProblem, UndiscountedBellman, It
         error = self.problem.quotient.row_error
         return check_undiscounted(self.operator, iterate.value, iterate.witness, error, self._ends, self._steps)
 
+    def starts(self) -> tuple[Floats, Floats] | None:
+        source, target, quotient = self.problem.source.start, self.problem.target.start, self.problem.quotient
+        if source is None or target is None:
+            return None
+        return quotient.source.reduce_law(source), quotient.target.reduce_law(target)
+
     def answer(self, record: SolveRecord, certificate: Certificate, iterate: Iterate[Any] | None) -> Solution:
         problem, quotient = self.problem, self.problem.quotient
         value = self._ends.value if iterate is None else iterate.value

@@ -59,9 +59,7 @@ class Lumping:
 
     def reduce_starts(self, source: Floats, target: Floats) -> tuple[Floats, Floats]:
         """The initial laws on the classes."""
-        on_source: Floats = np.bincount(self.source.classes, weights=source).astype(np.float64)
-        on_target: Floats = np.bincount(self.target.classes, weights=target).astype(np.float64)
-        return on_source, on_target
+        return self.source.reduce_law(source), self.target.reduce_law(target)
 
     def lift(self, solution: Solution) -> Solution:
         """The full problem's solution from that of the small one."""
