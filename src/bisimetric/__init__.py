@@ -63,9 +63,9 @@ if TYPE_CHECKING:
     from bisimetric.solving.exact import ExactCertificate as ExactCertificate
     from bisimetric.solving.exact import certify_exactly as certify_exactly
     from bisimetric.solving.game_solution import MDPSolution as MDPSolution
+    from bisimetric.solving.history import Status as Status
+    from bisimetric.solving.history import Step as Step
     from bisimetric.solving.solution import Solution as Solution
-    from bisimetric.solving.solution import Status as Status
-    from bisimetric.solving.solution import Step as Step
     from bisimetric.solving.solve import solve as solve
 
 __version__ = "0.1.0"
@@ -138,11 +138,8 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     ),
     "solving.game_solution": ("MDPSolution",),
     "solving.solve": ("solve",),
-    "solving.solution": (
-        "Solution",
-        "Status",
-        "Step",
-    ),
+    "solving.history": ("Status", "Step"),
+    "solving.solution": ("Solution",),
 }
 METHODS_ABOVE = {  # methods that work in a room above their class, and where; `_support.lazy.method_above` loads it
     "Answer.plot": "views.distances.distances",

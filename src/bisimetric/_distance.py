@@ -13,7 +13,8 @@ from bisimetric.operators.reachable import reachable_part
 from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
 from bisimetric.solvers.base import AnySolver
-from bisimetric.solving.solution import Solution, Step
+from bisimetric.solving.history import Step
+from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
 
 PAIRS = ("all", "reachable")

@@ -1,4 +1,4 @@
-"""A clock that stands still while kernels are compiled, so that a first solve takes as long as the next one."""
+"""The seconds that compilation takes; histories leave them out, so that a first solve takes as long as the next."""
 
 from __future__ import annotations
 
@@ -26,18 +26,3 @@ class Stopwatch:
 
 
 COMPILING = Stopwatch()  # loads numba, compiles kernels, or reads compiled ones
-
-
-class Clock:
-    """Seconds since it was made, without those for compilation; they never decrease."""
-
-    def __init__(self) -> None:
-        self._began = time.perf_counter()
-        self._compiled = COMPILING.total
-        self._last = 0.0
-
-    def seconds(self) -> float:
-        """Up to now."""
-        now = time.perf_counter() - self._began - (COMPILING.total - self._compiled)
-        self._last = max(self._last, now)
-        return self._last

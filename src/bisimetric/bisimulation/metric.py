@@ -28,7 +28,8 @@ from bisimetric.problems.game import Actions, Game
 from bisimetric.readers.convert import as_chain, as_model
 from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.game_solution import MDPSolution
-from bisimetric.solving.solution import Solution, Step
+from bisimetric.solving.history import Step
+from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
 
 

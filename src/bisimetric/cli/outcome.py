@@ -18,7 +18,8 @@ from bisimetric.couplings.explanation import Explanation, Part
 from bisimetric.models.mdp import Model
 from bisimetric.solving.assignment import Assignment
 from bisimetric.solving.game_solution import MDPSolution
-from bisimetric.solving.solution import Solution, Status, Step
+from bisimetric.solving.history import Status, Step
+from bisimetric.solving.solution import Solution
 
 TOP = 8  # pairs that are listed
 NUMBER_COLUMNS = 4  # columns of an explanation that hold numbers: occupancy, cost, amount, share

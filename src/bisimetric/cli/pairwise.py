@@ -36,7 +36,7 @@ from bisimetric.many.pairwise import PairDone, pairwise
 from bisimetric.many.table import Distances
 from bisimetric.models.chain import MarkovChain
 from bisimetric.problems.discounted import checked_discount
-from bisimetric.solving.solution import Status
+from bisimetric.solving.history import Status
 
 COLUMNS_SHOWN = 6  # columns of a table that is printed whole
 MET = (Status.SOLVED, Status.COMPLETED)

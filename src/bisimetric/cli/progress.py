@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.spinner import Spinner
 
-    from bisimetric.solving.solution import Step
+    from bisimetric.solving.history import Step
 
 DELAY = 1.5  # seconds before the line appears
 REDRAWS = 8  # redraws of the line per second

@@ -36,7 +36,7 @@ from bisimetric.errors import (
 )
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.solving.solution import Status, Step
+from bisimetric.solving.history import Status, Step
 
 
 @dataclass(frozen=True, slots=True)

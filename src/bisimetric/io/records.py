@@ -12,7 +12,8 @@ from bisimetric.errors import FileFormatError
 from bisimetric.io.document import Document, Fields, stream
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.solvers.base import Diagnostics
-from bisimetric.solving.solution import Answer, Status, Step
+from bisimetric.solving.history import Status, Step
+from bisimetric.solving.solution import Answer
 
 RECORD_KEYS = ("solver", "status", "history", "tol", "value", "lower", "upper")
 RECORD_ARRAYS = ("value", "lower", "upper")

@@ -30,8 +30,7 @@ from bisimetric.operators.trees import tree_bytes
 from bisimetric.problems.discounted import checked_discount
 from bisimetric.readers.convert import as_chain
 from bisimetric.solvers import by_name
-from bisimetric.solvers.base import AnySolver
-from bisimetric.solving.options import checked_tol
+from bisimetric.solvers.base import AnySolver, checked_tol
 
 BYTES_PER_TABLE_ENTRY = 32  # an entry of a table: three doubles and a status
 BYTES_PER_CHAIN_PAIR = 1000  # a pair to solve: its places, its key, its record, and its numbers

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 from bisimetric.errors import FileFormatError
 from bisimetric.io.files import SIZE_LIMIT, described, usable_path
-from bisimetric.solving.solution import Status
+from bisimetric.solving.history import Status
 
 SUFFIX = ".pairs"
 STATUSES = tuple(Status)

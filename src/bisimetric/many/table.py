@@ -23,7 +23,7 @@ from bisimetric.many.store import Numbers
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
-from bisimetric.solving.solution import Status
+from bisimetric.solving.history import Status
 
 KEPT_BYTES = 2**27  # memory for costs that functions returned, so that the functions are not called again
 MANY = 1000  # entries from which kernels are loaded first, which makes each check of the free memory cheaper

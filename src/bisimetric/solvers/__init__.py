@@ -76,7 +76,7 @@ def by_name(solver: AnySolver | str) -> AnySolver:
     Raises
     ------
     InvalidOption
-        If it is neither.
+        If it is neither, or a solver without a class variable that every solver has.
 
     Examples
     --------
@@ -85,6 +85,9 @@ def by_name(solver: AnySolver | str) -> AnySolver:
     ValueIteration()
     """
     if isinstance(solver, Solver):
+        for name in ("name", "default_tol", "default_max_steps"):
+            if not hasattr(solver, name):
+                raise InvalidOption(f"the solver {type(solver).__name__} has no {name}; it is a class variable")
         return solver
     names = {name: home[0] for name, home in (SOLVERS | FOR_PROCESSES).items()}
     if isinstance(solver, str) and solver in names:

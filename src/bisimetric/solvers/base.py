@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
+from bisimetric._support.options import as_float, is_positive, shown
 from bisimetric.errors import InvalidOption
 from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
@@ -157,6 +158,15 @@ class Solver(ABC, Generic[OperatorT, IterateT]):
 
 
 AnySolver: TypeAlias = Solver[Any, Any]
+
+
+def checked_tol(tol: object, solver: AnySolver) -> float:
+    """The relative gap to reach: the solver's own unless one is given."""
+    if tol is None:
+        return solver.default_tol
+    if not is_positive(tol):
+        raise InvalidOption(f"tol is {shown(tol)}, expected a positive number such as 1e-6: it bounds the relative gap")
+    return as_float(tol)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,8 +13,8 @@ from bisimetric.models.rows import Floats
 from bisimetric.operators.control import ControlBellman, Policy
 from bisimetric.problems.control import Control
 from bisimetric.solvers.control_iteration import ControlIterate, ControlIteration
+from bisimetric.solving.history import Status, Step
 from bisimetric.solving.question import Question, SolveRecord, refuse_guess
-from bisimetric.solving.solution import Status, Step
 
 
 @dataclass(frozen=True, eq=False)

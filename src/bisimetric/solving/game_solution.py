@@ -23,7 +23,8 @@ from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.game import GameBellman
 from bisimetric.problems.game import Game
 from bisimetric.solving.action_coupling import ActionCoupling, ActionPotentials
-from bisimetric.solving.solution import Answer, Status, Step
+from bisimetric.solving.history import Status, Step
+from bisimetric.solving.solution import Answer
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from bisimetric.errors import SolverFailed
 from bisimetric.models.mdp import MDP
 from bisimetric.models.policies import OptimalPolicy
 from bisimetric.problems.control import Control
-from bisimetric.solving.solution import Status
+from bisimetric.solving.history import Status
 from bisimetric.solving.solve import solve
 
 

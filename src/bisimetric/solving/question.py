@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from bisimetric.certificates.interval import Bounds, Certificate
+from bisimetric.certificates.starts import between_starts
 from bisimetric.errors import InvalidOption
 from bisimetric.models.rows import Floats
 from bisimetric.solvers.base import AnySolver, IterateT, OperatorT, Solver
-from bisimetric.solving.solution import Status, Step
+from bisimetric.solving.history import Status, Step
 
 ProblemT = TypeVar("ProblemT")
 
@@ -91,6 +92,14 @@ class Question(ABC, Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     def starts(self) -> tuple[Floats, Floats] | None:
         """The initial laws on the states that are solved, where the distance between them means something."""
         return None
+
+    def between_starts(self, bounds: Bounds, iterate: IterateT) -> dict[str, Any]:
+        """The fields of a `Step` that say how far the starts are apart; none where there are no starts."""
+        laws = self.starts()
+        if laws is None:
+            return {}
+        found = between_starts(bounds.around(iterate.value.copy(), self.operator.scale), *laws)
+        return {"distance": found.value, "interval": (found.lower, found.upper)}
 
     @abstractmethod
     def answer(self, record: SolveRecord, certificate: Certificate, iterate: IterateT | None) -> AnswerT:

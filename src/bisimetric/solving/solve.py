@@ -14,28 +14,27 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Generic, overload
+from typing import Any, Generic, NamedTuple, overload
 
 import numpy.typing as npt
 
-from bisimetric._support.compiling import Clock
-from bisimetric._support.options import flag
+from bisimetric._support.compiling import COMPILING
+from bisimetric._support.options import as_float, flag, function_or_none, is_positive, shown, whole
 from bisimetric._support.threads import DEADLINE, OutOfTime, deadline, no_deadline
 from bisimetric.certificates.interval import Bounds
-from bisimetric.certificates.starts import between_starts
 from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.problems.control import Control
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
 from bisimetric.solvers import by_name
-from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Iterate, IterateT, OperatorT
+from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Iterate, IterateT, OperatorT, checked_tol
 from bisimetric.solving.control import ControlSolution
 from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.history import Status, Step
 from bisimetric.solving.kinds import KINDS
-from bisimetric.solving.options import Options, checked_options
 from bisimetric.solving.question import Answered, AnswerT, ProblemT, Question, SolveRecord
-from bisimetric.solving.solution import Solution, Status, Step
+from bisimetric.solving.solution import Solution
 
 SOLVERS_NOISE = 128 * UNIT_ROUNDOFF  # as NOISE: what a solver's own tolerances leave, and the checker does not have
 CHECKERS_NOISE = 2**20 * UNIT_ROUNDOFF  # as NOISE, of the checker: its interval is wider, more so for large supports
@@ -157,7 +156,7 @@ def solve(
         raise InvalidOption(f"{chosen.name} does not solve a {type(problem).__name__}; leave solver=None")
     if not kind.discounted and not chosen.undiscounted:
         raise InvalidOption(f"{chosen.name} needs a discount below 1, such as 0.999; or leave solver=None")
-    options = checked_options(
+    options = _checked_options(
         chosen, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step,
         look_every=look_every,
     )  # fmt: skip
@@ -168,8 +167,46 @@ def solve(
     return answer
 
 
+class _Options(NamedTuple):
+    """How far a solve goes and what it tells on the way."""
+
+    tol: float
+    is_promised: bool  # the tolerance is the caller's: missing it raises
+    max_steps: int
+    seconds: float  # time limit; inf for none
+    throw: bool
+    on_step: Callable[[Step], None] | None
+    look_every: int | None  # steps from one look of the checker to the next; None: where the solver asks for it
+
+
+def _checked_options(
+    solver: AnySolver,
+    *,
+    tol: object,
+    max_steps: object,
+    time_limit: object,
+    throw: bool,
+    on_step: Callable[[Step], None] | None,
+    look_every: object,
+) -> _Options:
+    """What users give, None standing for the solver's own defaults and for no time limit."""
+    if throw is not True:
+        flag(throw, "throw")
+    if on_step is not None:
+        function_or_none(on_step, "on_step")
+    goal = solver.default_tol if tol is None else checked_tol(tol, solver)
+    steps = solver.default_max_steps if max_steps is None else whole(max_steps, "max_steps", at_least=1)
+    seconds = math.inf
+    if time_limit is not None:
+        if not is_positive(time_limit):
+            raise InvalidOption(f"time_limit is {shown(time_limit)}, expected a positive number of seconds")
+        seconds = as_float(time_limit)
+    every = None if look_every is None else whole(look_every, "look_every", at_least=1)
+    return _Options(goal, tol is not None, steps, seconds, throw, on_step, every)
+
+
 def _run(
-    question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: Options, guess: Floats | None = None
+    question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options, guess: Floats | None = None
 ) -> AnswerT:
     """The answer to a question; raises when a promise was missed or the solve was interrupted."""
     under_way = _Solve(question, options)
@@ -203,10 +240,10 @@ def _run(
 class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     """One solve under way: the current iterate is always one that the checker can certify."""
 
-    def __init__(self, question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: Options) -> None:
+    def __init__(self, question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options) -> None:
         self._question = question
         self._options = options
-        self._clock = Clock()
+        self._began = time.perf_counter() - COMPILING.total
         self._history: list[Step] = []
         self._iterate: IterateT | None = None  # before the first sweep is over
         self._bounds: Bounds | None = None  # of the current iterate, if it has been checked
@@ -265,37 +302,27 @@ class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
                 "bisimetric.solvers.sweep makes one of a value"
             )
         self._iterate, self._bounds = iterate, None
-        number, every = len(self._history) + 1, self._options.look_every
-        look = iterate.due or (every is not None and number % every == 0)
-        if look:
-            iterate = self._look(iterate)
-        seconds = self._clock.seconds()
-        step = Step(number, iterate.gap / self._question.operator.scale, seconds)
-        if look:
-            step = step._replace(**iterate.diagnostics()._asdict(), **self._between_starts(iterate))
+        number, every, measured = len(self._history) + 1, self._options.look_every, dict[str, Any]()
+        if iterate.due or (every is not None and number % every == 0):
+            iterate, measured = self._look(iterate)
+        seconds = time.perf_counter() - COMPILING.total - self._began
+        seconds = max(seconds, self._history[-1].seconds if self._history else 0.0)  # others may compile meanwhile
+        step = Step(number, iterate.gap / self._question.operator.scale, seconds, **measured)
         self._history.append(step)
         if self._options.on_step is not None:
             with no_deadline():  # what users do there is not ours to stop
                 self._options.on_step(step)
         return iterate
 
-    def _look(self, iterate: IterateT) -> IterateT:
-        """The iterate as the checker sees it, with the gap that it finds if the solver has no own."""
+    def _look(self, iterate: IterateT) -> tuple[IterateT, dict[str, Any]]:
+        """The iterate as the checker sees it, with its gap if the solver has no own; and what a `Step` says of it."""
         question = self._question
         iterate = question.solver.measured(question.operator, iterate)
         bounds = question.check(iterate)
         if iterate.due or question.solver.default_tol == 0.0:
             iterate = replace(iterate, gap=bounds.gap * question.operator.scale)
         self._iterate, self._bounds = iterate, bounds
-        return iterate
-
-    def _between_starts(self, iterate: IterateT) -> dict[str, Any]:
-        """The distance between the starts and its interval, for the history; nothing where there are no starts."""
-        laws = self._question.starts()
-        if laws is None or self._bounds is None:
-            return {}
-        found = between_starts(self._bounds.around(iterate.value.copy(), self._question.operator.scale), *laws)
-        return {"distance": found.value, "interval": (found.lower, found.upper)}
+        return iterate, iterate.diagnostics()._asdict() | question.between_starts(bounds, iterate)
 
     def _is_rounding(self, iterate: IterateT, noise: float) -> bool:
         """Whether the gap is no larger than a residual of this span, relative to the largest value, makes it."""

@@ -1,14 +1,17 @@
-"""Options of `solve` that ask for more of the history."""
+"""Histories: statuses, steps, and what looks of the checker add to them."""
 
 from __future__ import annotations
+
+import pickle
+import time
 
 import numpy as np
 import pytest
 
 import bisimetric as bm
+from bisimetric._support.compiling import COMPILING
 from bisimetric.errors import InvalidOption
 from bisimetric.problems.bisimilarity import BisimilarityProblem
-from bisimetric.solving.options import checked_options
 
 ROOMS = bm.environments.small_four_rooms
 
@@ -79,14 +82,6 @@ def test_wrong_looks(wrong):
         bm.solve(rooms(), look_every=wrong)
 
 
-def test_defaults_are_the_solvers_own():
-    """None stands for what the solver has."""
-    solver = bm.PolicyIteration()
-    made = checked_options(solver, tol=None, max_steps=None, time_limit=None, throw=True, on_step=None, look_every=None)
-    assert (made.tol, made.is_promised, made.max_steps) == (solver.default_tol, False, solver.default_max_steps)
-    assert made.seconds == np.inf
-
-
 def test_looks_at_label_distances():
     """The distance without a discount, on classes of states."""
     chains = [
@@ -97,3 +92,35 @@ def test_looks_at_label_distances():
     for step in found.history:
         assert step.interval[0] <= found.interval[1]
         assert found.interval[0] <= step.interval[1]
+
+
+def test_a_status_is_its_message():
+    """A sentence each, all different."""
+    messages = {status.value for status in bm.Status}
+    assert len(messages) == len(bm.Status)
+    assert all(len(message.split()) > 5 for message in messages)
+
+
+def test_steps_are_plain_data():
+    """Three numbers and what looks add; unknown by default."""
+    step = bm.Step(3, 0.5, 1.25)
+    assert set(step[3:]) == {None}
+    looked = step._replace(distance=2.0, interval=(1.5, 2.5))
+    assert pickle.loads(pickle.dumps(looked)) == looked
+    assert looked.interval == (1.5, 2.5)
+
+
+def test_seconds_leave_out_compilation():
+    """They stand still meanwhile, and never run backwards when another thread compiles."""
+    before = COMPILING.total
+
+    def compile_something(step):
+        COMPILING.total += 1000.0 * step.step
+
+    try:
+        found = bm.solve(rooms(), bm.ValueIteration(), on_step=compile_something)
+    finally:
+        COMPILING.total = before
+    seconds = [step.seconds for step in found.history]
+    assert seconds == [seconds[0]] * len(seconds)
+    assert 0.0 <= seconds[0] < time.perf_counter()
