@@ -159,6 +159,23 @@ def test_the_table_of_constants_is_no_longer_than_needed():
     assert {name for name, values in homes().items() if len(values) > 1} >= IN_EVERY_MODULE
 
 
+SMALL_NUMBER = 1e-2  # a smaller one in a function is a tolerance, or part of a formula that has its own name
+FORMULAS = {"kernels/sinkhorn/elementary.py"}  # the coefficients of a series
+
+
+def test_tolerances_have_names():
+    """No small number and no multiple of the unit roundoff stands in the body of a function."""
+    unnamed = {}
+    for name, tree in TREES.items():
+        functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        for node in (inner for function in functions for part in function.body for inner in ast.walk(part)):
+            small = isinstance(node, ast.Constant) and isinstance(node.value, float) and 0 < node.value < SMALL_NUMBER
+            multiple = isinstance(node, ast.BinOp) and re.fullmatch(r"[\d.]+ \* UNIT_ROUNDOFF", ast.unparse(node))
+            if (small or multiple) and name not in FORMULAS:
+                unnamed[f"{name}:{node.lineno}"] = ast.unparse(node)
+    assert_none(unnamed)
+
+
 # ------------------------------------------------------------------ tests mirror sources
 
 # Source files and folders that are tested by their behaviour in files of other names, and where.

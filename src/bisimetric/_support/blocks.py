@@ -27,6 +27,7 @@ from bisimetric.errors import InvalidOption
 THREADS_VARIABLE = "BISIMETRIC_THREADS"
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)  # on the threads of a `with one_thread()` block
 BLOCK_SECONDS = 0.05  # intended length of a block
+CLOCK_SECONDS = 1e-6  # what a clock may not tell from no time at all
 PARALLEL_FROM = 50_000  # array entries from which a second thread saves time
 Result = TypeVar("Result")
 
@@ -171,7 +172,7 @@ class _Queue(Generic[Result]):
         if begin > DEADLINE.get():
             raise OutOfTime
         self.results.append(self._work(first * self._unit, min(last * self._unit, self._size)))
-        fitting = (last - first) * BLOCK_SECONDS / max(time.perf_counter() - begin, 1e-6)
+        fitting = (last - first) * BLOCK_SECONDS / max(time.perf_counter() - begin, CLOCK_SECONDS)
         self._grab = max(1, min(int(fitting), 8 * self._grab, self._largest))
         return True
 

@@ -27,6 +27,7 @@ from bisimetric.models.mdp import MDP
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.solving.solve import solve
 
+SIXTH_DIGIT_UP = 1 + 1e-5  # factor that raises the sixth digit of any number
 MEMBERS_SHOWN = 6  # states of a class that are listed
 
 Classes = npt.NDArray[np.int64]
@@ -228,4 +229,4 @@ def _members(model: MarkovChain | MDP, states: npt.NDArray[np.int64]) -> str:
 def _rounded_up(bound: float) -> str:
     """The bound with six digits, rounded up."""
     shown = f"{bound:.6g}"
-    return shown if float(shown) >= bound else f"{bound * (1 + 1e-5):.6g}"
+    return shown if float(shown) >= bound else f"{bound * SIXTH_DIGIT_UP:.6g}"

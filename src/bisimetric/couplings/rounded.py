@@ -28,6 +28,7 @@ STORED = 2**18  # cells of all pairs up to which an evaluation stores the coupli
 STORED_IN_NEED = 2**24  # the same where BiCGSTAB has failed
 FINAL_ACCURACY = 1e-12  # residual of a solver's last evaluation, relative to the largest cost
 PASSING_ACCURACY = 1e-4  # the same for the evaluations before
+SMALLEST_RESIDUAL = 8 * UNIT_ROUNDOFF  # of an evaluation, relative to the largest value; smaller ones are rounding
 
 
 def rounded_cells(state: Factored, first: int, last: int) -> Cells:
@@ -97,7 +98,7 @@ def policy_value(
 ) -> Floats:
     """V with apply(V) = c up to a residual of `target`, clipped to the range of distances; the guess if all fails."""
     cost = bellman.scaled_cost().ravel()
-    floor = 8 * UNIT_ROUNDOFF * bellman.largest_value()  # smaller residuals are rounding
+    floor = SMALLEST_RESIDUAL * bellman.largest_value()
     target = max(target, floor)
 
     def first() -> krylov.Solved:

@@ -22,6 +22,7 @@ from bisimetric.errors import BisimetricError, InvalidChain
 GRAIN = 2.0**-52  # unit of a stored probability
 GRAINS_IN_ONE = 2**52
 UNIT_ROUNDOFF = 2.0**-53  # largest relative error of one rounding to float64
+RESCALING_ROUNDING = 4 * UNIT_ROUNDOFF  # relative error of a row by the sum and the division that rescale it
 ROW_SUM_TOL = 1e-9  # largest |sum - 1| accepted in float64 input
 ROW_SUM_TOL_SINGLE = 1e-6  # the same for float32 and float16 input
 
@@ -180,7 +181,7 @@ def _round_to_grain(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Exa
     probability = grains * GRAIN
     moved = np.bincount(row, weights=np.abs(share - probability), minlength=n_rows)
     changed = np.bincount(row, weights=matrix.data != probability, minlength=n_rows) > 0
-    error = np.where(changed, moved + 4 * UNIT_ROUNDOFF, 0.0)  # 4: the division and the sum by which it divides
+    error = np.where(changed, moved + RESCALING_ROUNDING, 0.0)
     indices, indptr = matrix.indices, matrix.indptr
     keep = grains > 0
     if not keep.all():

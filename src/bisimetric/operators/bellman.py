@@ -27,6 +27,7 @@ from bisimetric.problems.discounted import Problem
 
 PIVOT_TOL = 24 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
 PIVOT_TOL_NODES = 64  # nodes of a tree that add as much to that
+FOREVER_ROUNDING = 8 * UNIT_ROUNDOFF  # relative, of the largest cost paid forever
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
 WORTH_A_LIST = 0.25  # share of pairs at which V is known, from which the others are listed
 NEVER = np.zeros((0, 0), np.bool_)  # a mask of stops that stands for none
@@ -186,7 +187,7 @@ def is_immediate(problem: Problem) -> bool:
 def largest_forever(cost: float, error: float, scale: float, discount: float) -> float:
     """At least the sum of this cost, which may have a relative error, over all discounted steps; scaled."""
     largest = (cost + largest_cost_error(cost, error)) * scale
-    return largest / (1.0 - discount) * (1.0 + 8 * UNIT_ROUNDOFF)
+    return largest / (1.0 - discount) * (1.0 + FOREVER_ROUNDING)
 
 
 def power_of_two(largest: float) -> float:

@@ -39,6 +39,7 @@ START_ACCURACY = 0.01  # of the independent coupling's value, relative to the la
 IGNORED = 2e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
 FINAL_SPAN = 0.3  # target residual of a possibly final evaluation, as a share of the span that the tolerance allows
 FREE_PIVOT = 0.1  # of that span: reduced costs this small cause no pivots
+EVALUATION_FLOOR = 4 * UNIT_ROUNDOFF  # smallest residual to aim for, relative to the largest value
 IN_REACH = 200.0  # times the final target: an evaluation that would leave less than this goes on to it
 LOOSER, IN_REACH_LOOSER = 3.0, 3.0  # factor on the accuracy, and IN_REACH, where evaluations are preconditioned
 LEAST_CUT = 0.5  # of the residual's span, whatever the accuracy
@@ -134,7 +135,7 @@ def _evaluate(iterate: PolicyIterate, target: float) -> Floats:
     bellman, swept = iterate.bellman, iterate.sweep
     residual = swept.residual
     shift = 0.0 if bellman.stop.size else 0.5 * sum(bellman.bounds(swept))  # a stop does not move with the rest
-    floor = 4 * UNIT_ROUNDOFF * swept.largest
+    floor = EVALUATION_FLOOR * swept.largest
     solved = iterate.evaluation.solve(iterate.trees, residual, residual + shift, max(target, floor))
     worse = not solved.residual <= max(-swept.lowest, swept.highest)
     value = bellman.plus(iterate.value, residual + shift if worse else solved.x)

@@ -39,6 +39,7 @@ from bisimetric.solvers.sinkhorn.step_size import Schedule, StepSize, Theorem
 OUTPUTS = ("last", "average")
 DEFAULT_ROUNDS = 750
 MAX_INNER_STEPS = 100_000  # limit of an inner iteration that runs to a tolerance
+INNER_ROUNDING = 64 * UNIT_ROUNDOFF  # change of such an iteration, relative to its values, that may be rounding
 REPRICING_ACCURACY = 1e-3  # residual of a value that replaces the kernel, relative to the largest cost
 
 
@@ -251,7 +252,7 @@ class Alternating(Solver[Bellman, Round]):
 
     def _settled(self, change: float, step: float, now: Floats, bellman: Bellman) -> bool:
         """Whether an inner iteration has reached its tolerance, or the limit of rounding."""
-        floor = 64 * UNIT_ROUNDOFF * (float(np.abs(now).max()) + 1.0 / step)
+        floor = INNER_ROUNDING * (float(np.abs(now).max()) + 1.0 / step)
         return change <= max(float(self.inner_steps) * float(bellman.cost.max()) * bellman.scale, floor)
 
 
