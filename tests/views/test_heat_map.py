@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import bisimetric as bm
 from bisimetric.errors import InvalidChain, InvalidOption
-from bisimetric.views.heat_map import cells_of
+from bisimetric.views.grid_cells import cells_of
 from tests.views.pictures import pixels, texts
 
 CORNER = """

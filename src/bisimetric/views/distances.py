@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bisimetric._support.options import check_kind
-from bisimetric.models.chain import MarkovChain, State
+from bisimetric.models.chain import State
 from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats
 from bisimetric.solving.solution import Answer
 from bisimetric.views.figures import (
-    GRID,
     LITERAL,
-    WALL_GREY,
     add_colour_bar,
     axes_or_new,
     colour_image,
@@ -29,7 +27,9 @@ from bisimetric.views.figures import (
     new_figure,
     set_texts,
 )
-from bisimetric.views.heat_map import GridCells, cells_of, checked_cells, draw_marks, heat_map
+from bisimetric.views.grid_cells import cells_of, checked_cells
+from bisimetric.views.heat_map import heat_map
+from bisimetric.views.maps import draw_map, start_marks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,9 +40,6 @@ NUMBERED_SIZE, NUMBERED_WIDTH = (12.0, 5.0), 1.9  # inches; width of a panel wit
 NAMED = 40  # an axis shows names up to this many states, numbers beyond
 LONGEST_TICK = 18  # characters
 RESOLUTION = 1000  # rows or columns of a matrix that are drawn; a larger matrix is averaged over blocks
-FREE_COLOUR, GAIN, LOSS = "white", "#FFDFA3", "#BFE1F6"  # cells by the sign of their reward: tints of orange and blue
-LINED = 30  # maps of at most this many rows and columns have lines between cells
-MARKED = 60  # at most this many rewards or starts are written into a map
 
 
 def distances(solution: Answer, *, names: tuple[str, str] | None = None, axes: Axes | None = None) -> Figure:
@@ -102,9 +99,9 @@ def on_grids(
     """Draw both maps, and the distance from the source's start to every cell of the target, as `numbers` too."""
     figure = new_figure(NUMBERED_SIZE if numbers else MAPS_SIZE)
     left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, NUMBERED_WIDTH if numbers else 1))
-    _draw_map(left, source, checked_cells(source.names), _titled("source", names, 0))
-    _draw_map(middle, target, checked_cells(target.names), _titled("target", names, 1))
-    starts, _ = _marks(np.zeros(target.n_states), target.start)
+    draw_map(left, source, checked_cells(source.names), _titled("source", names, 0))
+    draw_map(middle, target, checked_cells(target.names), _titled("target", names, 1))
+    starts = start_marks(target.start)
     written = {k: f"{value:.2f}" for k, value in enumerate(to_cells.tolist())} if numbers else starts
     marks: dict[State, str] = {state: text for state, text in written.items()}  # noqa: C416 - keys are invariant
     heat_map(target, to_cells, title="distance from the source's start", marks=marks, axes=right)
@@ -123,41 +120,6 @@ def _summary(solution: Answer) -> str:
 
 def _titled(role: str, names: tuple[str, str] | None, k: int) -> str:
     return role if names is None else f"{role}: {names[k]}"
-
-
-def _draw_map(axes: Axes, model: Model, cells: GridCells, title: str) -> None:
-    """Draw the map of a model: walls in grey, rewards by colour and number, the start as S."""
-    from matplotlib.colors import ListedColormap
-
-    reward = model.reward if isinstance(model, MarkovChain) and model.reward is not None else np.zeros(len(cells.row))
-    picture = cells.picture(np.where(reward > 0, 1, np.where(reward < 0, 2, 0)))
-    colours = ListedColormap([FREE_COLOUR, GAIN, LOSS]).with_extremes(bad=WALL_GREY)
-    axes.imshow(picture, cmap=colours, vmin=0, vmax=2, extent=cells.extent, interpolation="nearest")
-    if max(cells.shape) <= LINED:
-        left, right, bottom, top = cells.extent
-        axes.vlines(np.arange(left, right), bottom, top, colors=GRID, linewidth=0.6)
-        axes.hlines(np.arange(top, bottom), left, right, colors=GRID, linewidth=0.6)
-    marks, key = _marks(reward, model.start)
-    draw_marks(axes, cells, marks, np.ones(len(reward)))
-    axes.set(xticks=[], yticks=[])
-    set_texts(axes, title=title, xlabel=key, ylabel="")
-
-
-def _marks(reward: Floats, start: Floats | None) -> tuple[dict[int, str], str]:
-    """The texts in the cells, without starts or rewards if they are too many to read, and a line that explains them."""
-    rewarded, starts = np.flatnonzero(reward), np.flatnonzero([] if start is None else start)
-    marks: dict[int, str] = {}
-    key = []
-    if len(starts) <= MARKED:
-        key.append("S: start")
-    if 0 < len(rewarded) <= MARKED:
-        marks = {int(k): f"{reward[k]:+.3g}".replace("-", "−") for k in rewarded}
-        key.append("numbers: rewards")
-    elif len(rewarded):
-        key.append("orange, blue: rewards above, below 0")
-    if len(starts) <= MARKED:
-        marks |= {int(k): f"S {marks[int(k)]}" if int(k) in marks else "S" for k in starts}
-    return marks, ", ".join(key)
 
 
 def _matrix(solution: Answer, names: tuple[str, str] | None, axes: Axes | None) -> Figure:

@@ -1,14 +1,8 @@
-"""Values of states as colours over the cells of a grid.
-
-A chain is a grid if its states are named "(row,column)", as those of `bisimetric.environments.grid` are. The map is the
-smallest rectangle around the cells; a cell without a state is a wall.
-"""
+"""Values of states as colours over the cells of a grid."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +14,7 @@ from bisimetric.models.chain import MarkovChain, State, state_index
 from bisimetric.models.mdp import MDP, Model
 from bisimetric.models.rows import Floats, real_array
 from bisimetric.views.figures import (
+    BLANK,
     LITERAL,
     add_colour_bar,
     axes_or_new,
@@ -29,6 +24,7 @@ from bisimetric.views.figures import (
     inert,
     set_texts,
 )
+from bisimetric.views.grid_cells import GridCells, checked_cells, draw_beside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,57 +37,6 @@ POINTS = 72.0  # per inch
 LONGEST_MARK = 8  # characters
 LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green and blue
 BRIGHT = 0.55  # text is black on colours of a larger luminance, white on others
-CELL = re.compile(r"\(([0-9]{1,6}),([0-9]{1,6})\)")
-CELLS_PER_STATE = 100  # limit on the map's cells: names come from outside and must not cause large allocations
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GridCells:
-    """The cells of a grid chain, one per state."""
-
-    row: npt.NDArray[np.int64]  # [n]
-    column: npt.NDArray[np.int64]  # [n]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the map."""
-        return int(np.ptp(self.row)) + 1, int(np.ptp(self.column)) + 1
-
-    @property
-    def extent(self) -> tuple[float, float, float, float]:
-        """Left, right, bottom and top edge of the map; a cell is centred on its column and row."""
-        return self.column.min() - 0.5, self.column.max() + 0.5, self.row.max() + 0.5, self.row.min() - 0.5
-
-    def picture(self, values: npt.NDArray[Any]) -> np.ma.MaskedArray[Any, Any]:
-        """The values, one per state, as an array [rows, columns]; walls are masked."""
-        at = self.row - self.row.min(), self.column - self.column.min()
-        picture, empty = np.zeros(self.shape, values.dtype), np.ones(self.shape, np.bool_)
-        picture[at], empty[at] = values, False
-        return np.ma.MaskedArray(picture, empty)
-
-
-def cells_of(names: Sequence[str] | None) -> GridCells | None:
-    """The cells that the states are named after, or None if the names are not different cells of one map."""
-    matches = [CELL.fullmatch(name) for name in names or ()]
-    found = [(int(match[1]), int(match[2])) for match in matches if match is not None]
-    if not found or len(found) < len(matches) or len(set(found)) < len(found):
-        return None
-    row, column = np.array(found, dtype=np.int64).T
-    cells = GridCells(row, column)
-    rows, columns = cells.shape
-    return cells if rows * columns <= CELLS_PER_STATE * len(found) else None
-
-
-def checked_cells(names: Sequence[str] | None) -> GridCells:
-    """The cells that the states are named after; raises InvalidOption if there are none."""
-    cells = cells_of(names)
-    if cells is None:
-        came = "the states have no names" if names is None else f"the first state is called {names[0][:40]!r}"
-        raise InvalidOption(
-            f"the chain is not a grid: expected different states named '(row,column)', but {came}; "
-            "bisimetric.environments.grid makes such chains, bisimetric.plot.distances draws any"
-        )
-    return cells
 
 
 def heat_map(
@@ -108,7 +53,8 @@ def heat_map(
     Parameters
     ----------
     chain : MarkovChain or MDP
-        A model of n states named "(row,column)", as `bisimetric.environments.grid` makes them.
+        A model of n states named "(row,column)", as `bisimetric.environments.grid` makes them. A few states of other
+        names are drawn beside the map.
     values : array [n]
         One number per state. NaN leaves its cell blank.
     label : str
@@ -151,23 +97,28 @@ def heat_map(
     array = _checked_values(values, chain.n_states)
     texts = {state_index(state, chain.n_states, chain.names): text for state, text in marked.items()}
     drawn = axes_or_new(axes, HEAT_MAP_SIZE)
+    from matplotlib.colors import to_rgb
+
     shown, unit = in_range(array, label)
     image = colour_image(drawn, cells.picture(shown), cells.extent)
+    if not np.isnan(shown).all():
+        image.set_clim(np.nanmin(shown), np.nanmax(shown))  # states beside the map count too
     add_colour_bar(drawn, image, unit)
-    draw_marks(drawn, cells, texts, image.to_rgba(shown)[:, :3] @ LUMINANCE)
+    colours = image.to_rgba(shown)[:, :3]
+    colours[np.isnan(shown)] = to_rgb(BLANK)
     _whole_ticks(drawn)
+    draw_beside(drawn, cells, colours)
+    draw_marks(drawn, cells, texts, colours @ LUMINANCE)
     set_texts(drawn, title=title, xlabel="column", ylabel="row")
     return figure_of(drawn)
 
 
 def draw_marks(axes: Axes, cells: GridCells, texts: Mapping[int, str], brightness: Floats) -> None:
     """Write texts into cells, small enough to fit if there are many; `brightness` [n] is that of the cells' colours."""
-    rows, columns = cells.shape
-    frame = axes.get_window_extent()
-    cell = min(frame.width / columns, frame.height / rows) / figure_of(axes).dpi * POINTS
+    cell = _cell_size(axes, cells)
     for state, text in texts.items():
         line = inert(text, LONGEST_MARK)
-        fitting = min(LARGEST_TEXT, 0.6 * cell, 1.5 * cell / max(len(line), 1))
+        fitting = _fitting(line, cell)
         size = max(fitting, READABLE) if len(texts) <= FEW else fitting
         x, y, across, up = _anchor(cells, state, inside=size == fitting)
         colour = "black" if brightness[state] > BRIGHT else "white"
@@ -177,12 +128,30 @@ def draw_marks(axes: Axes, cells: GridCells, texts: Mapping[int, str], brightnes
             axes.plot(x, y, "o", color=colour, markersize=max(cell, 1.5))
 
 
+def can_be_read(axes: Axes, cells: GridCells, texts: Mapping[int, str]) -> bool:
+    """Whether all of the texts can be written into their cells."""
+    cell = _cell_size(axes, cells)
+    return len(texts) <= FEW or all(_fitting(text, cell) >= SMALLEST_TEXT for text in texts.values())
+
+
+def _cell_size(axes: Axes, cells: GridCells) -> float:
+    """The width or height of a cell in points, the smaller of both."""
+    left, right, bottom, top = cells.frame
+    frame = axes.get_window_extent()
+    return min(frame.width / (right - left), frame.height / (bottom - top)) / figure_of(axes).dpi * POINTS
+
+
+def _fitting(line: str, cell: float) -> float:
+    """The size of a text that fits into a cell."""
+    return min(LARGEST_TEXT, 0.6 * cell, 1.5 * cell / max(len(line), 1))
+
+
 def _anchor(cells: GridCells, state: int, *, inside: bool) -> tuple[float, float, Any, Any]:
     """Position and alignment of a text: centred in its cell, or, if too large, beginning at the outer side."""
     x, y = float(cells.column[state]), float(cells.row[state])
     if inside:
         return x, y, "center", "center"
-    left, right, bottom, top = cells.extent
+    left, right, bottom, top = cells.frame
     across = (x - 0.4, "left") if x < (left + right) / 2 else (x + 0.4, "right")
     up = (y - 0.4, "top") if y < (bottom + top) / 2 else (y + 0.4, "bottom")
     return across[0], up[0], across[1], up[1]
