@@ -180,7 +180,7 @@ def test_tolerances_have_names():
 
 # Source files and folders that are tested by their behaviour in files of other names, and where.
 TESTED_ELSEWHERE = {
-    "cli": "cli",  # by what commands print and how they end
+    "cli/commands": "cli",  # each command by what it prints and how it ends
     "experiments": "experiments",  # every test runs on all of them
 }
 

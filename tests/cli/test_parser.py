@@ -1,0 +1,43 @@
+"""The command line as a whole: every command is there, and wrong usage is one error."""
+
+from __future__ import annotations
+
+import pytest
+
+from bisimetric.cli.messages import ExitCode
+from bisimetric.cli.parser import COMMANDS, WIDTH, run
+from bisimetric.errors import InvalidOption
+
+
+@pytest.mark.parametrize("name", [command.name for command in COMMANDS])
+def test_every_command_explains_itself(name, capsys, monkeypatch):
+    """Within 80 columns, with its summary in the overview."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([name, "--help"]) == ExitCode.SUCCESS
+    text = capsys.readouterr().out
+    assert f"bisimetric {name}" in text
+    assert max(map(len, text.splitlines())) <= WIDTH
+    run(["--help"])
+    assert f"  {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nothing"], "nothing"),
+        (["distance", "a", "b", "--discoutn", "0.9"], "did you mean --discount"),
+        (["distance", "a"], "--help` explains"),
+        (["distance", "a", "b", "--discount", "x"], "invalid float value"),
+    ],
+)
+def test_wrong_usage_is_our_error(arguments, said):
+    """argparse would print its own words and exit."""
+    with pytest.raises(InvalidOption, match=said):
+        run(arguments)
+
+
+def test_names_are_different():
+    """No command hides another."""
+    names = [command.name for command in COMMANDS]
+    assert len(set(names)) == len(names)
+    assert all(command.summary and command.description for command in COMMANDS)
