@@ -9,6 +9,8 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.errors import FileFormatError, InvalidChain, InvalidOption
+from bisimetric.io.files import SUFFIXES
+from bisimetric.readers.convert import READERS
 
 
 @pytest.mark.parametrize("thing", [3, None, {1}, object()])
@@ -62,3 +64,16 @@ def test_a_chain_is_a_process_with_one_action():
     thirds = bm.MarkovChain(np.full((3, 3), 1 / 3), reward=[1, 2, 3])
     np.testing.assert_array_equal(bm.as_mdp(thirds).row_error[:, 0], thirds.row_error)
     assert thirds.row_error.any()
+
+
+def test_every_kind_of_input_is_named():
+    """The errors list all readers; the help of `as_chain` has their words."""
+    with pytest.raises(InvalidChain) as error:
+        bm.as_chain(3)
+    listed = " ".join(bm.as_chain.__doc__.split())
+    for reader in READERS:
+        assert reader.accepts in str(error.value)
+    for word in (*SUFFIXES, "Gymnasium", "NetworkX", "hidden Markov", "dict", "DataFrame", "built-in", "stormpy"):
+        assert word in listed, word
+    with pytest.raises(InvalidOption, match="did you mean 'gym'"):
+        bm.as_chain("gymn:FrozenLake-v1")

@@ -158,6 +158,7 @@ def test_starts():
         ("CliffWalking-v1,discount=0.5", "no use for a discount"),
         ("CliffWalking-v1,policy=optimal,discount=high", "expected a number"),
         ("no_such_module:Env-v0", "No module named"),
+        ("FrozenLake-v0", "Please use `FrozenLake-v1` instead"),
         ("", "names no environment"),
     ],
 )

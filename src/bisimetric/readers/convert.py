@@ -35,8 +35,20 @@ def as_chain(obj: object) -> MarkovChain:
     Parameters
     ----------
     obj : object
-        A `MarkovChain`, which is returned as it is; a transition matrix, dense or sparse; the path of a chain file
-        (`.npz`, `.json`); or the name of a built-in environment.
+        A `MarkovChain`, which is returned as it is, or
+
+        - a transition matrix: an array, nested lists, a sparse matrix, or a DataFrame, whose labels become names;
+        - a dict, as `MarkovChain.to_dict` returns it;
+        - the path of a file: `.npz`, `.json`, `.csv`, `.npy`, `.tra`, `.prism`, `.pm`, `.nm`, `.jani`, `.drn`, with
+          options behind commas, as `brp.prism,N=16`;
+        - the name of a built-in environment, as `four-rooms:p1`;
+        - a Gymnasium environment with a transition table, or its id as `gym:FrozenLake-v1,is_slippery=false`, which is
+          walked uniformly, or as `policy=optimal,discount=0.99` behind the id says;
+        - a NetworkX graph, on which a simple random walk goes;
+        - a fitted hidden Markov model, whose emissions become labels;
+        - a model of stormpy.
+
+        `from_gymnasium`, `from_networkx`, `from_hmm` and their like have options.
 
     Returns
     -------
@@ -72,8 +84,9 @@ def as_mdp(obj: object) -> MDP:
     Parameters
     ----------
     obj : object
-        An `MDP`, which is returned as it is; a `MarkovChain` with rewards, which becomes a process with one action; the
-        path of a file (`.npz`, `.json`) with one of them; or the name of a built-in environment.
+        An `MDP`, which is returned as it is; a `MarkovChain` with rewards, which becomes a process with one action; or
+        what `as_chain` takes and has rewards: a dict, a file, a built-in environment, a Gymnasium environment or its id
+        (`gym:FrozenLake-v1`), a graph with rewards (or with actions, as `to_networkx` makes it), a model of stormpy.
 
     Returns
     -------
@@ -125,7 +138,7 @@ def _read(
     *most, last = ("a MarkovChain or an MDP", *(reader.accepts for reader in readers))
     expected = f"expected {', '.join(most)} or {last}{remedy}"
     if isinstance(given, str):
-        families = {entry.pattern.partition(":")[0] for entry in environments.catalogue()}
+        families = {gym.PREFIX, *(entry.pattern.partition(":")[0] for entry in environments.catalogue())}
         raise InvalidOption(
             f"cannot make {what} of the text {given!r}, {expected}{hint(given.partition(':')[0], families)}"
         )

@@ -7,6 +7,7 @@ the state. Wrappers that may change rewards, observations or moves are refused.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -159,7 +160,8 @@ def _make(name: str, options: Mapping[str, object]) -> Any:
         if name in gymnasium.registry:
             creator = gymnasium.registry[name].entry_point
             _check_options(name, load_env_creator(creator) if isinstance(creator, str) else creator, options)
-        with np.errstate(all="ignore"):  # a map without a start; there is an error for that below
+        with np.errstate(all="ignore"), warnings.catch_warnings():  # of maps without a start, and of old versions:
+            warnings.simplefilter("ignore", DeprecationWarning)  # there are errors for both
             return gymnasium.make(name, disable_env_checker=True, **options)  # type: ignore[arg-type]
     except InvalidOption:
         raise
