@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from bisimetric.errors import InvalidChain, NotEnoughMemory
+from bisimetric.models.rows import scaled_rows
 from bisimetric.readers.walks import jumps, mixed_walk, sinks_of, stationary
 
 
@@ -33,6 +34,21 @@ def test_the_law_that_a_walk_keeps():
     np.testing.assert_allclose(stationary(nearly), [0.75, 0.25], rtol=1e-3)
     with pytest.raises(InvalidChain, match="2 parts that it never leaves"):
         stationary(sparse.csr_array(np.eye(2)))
+
+
+@pytest.mark.parametrize("neighbours", [1, 4])
+def test_the_law_of_a_large_walk(neighbours):
+    """Walking finds it on a random graph, elimination on a ring, where walks forget slowly."""
+    n = 3000
+    random = np.random.default_rng(1)
+    ring = sparse.csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n)), shape=(n, n))
+    ways = sparse.csr_array((np.ones(4 * n), (np.repeat(np.arange(n), 4), random.integers(0, n, 4 * n))), shape=(n, n))
+    back = sparse.diags_array(random.random(n)) @ ring.T
+    moves = scaled_rows(sparse.csr_array(ring + (ways if neighbours > 1 else back)))
+    law = stationary(moves)
+    assert law.min() >= 0.0
+    assert law.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(moves.T @ law, law, atol=1e-13)
 
 
 def test_jumps_to_many_states(free_memory):
