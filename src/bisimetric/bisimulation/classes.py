@@ -15,20 +15,22 @@ References: Larsen & Skou 1991; Valmari & Franceschinis 2010; Givan, Dean & Grei
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy import sparse
 
-from bisimetric._support.options import as_float, shown
+from bisimetric._support.options import as_float, one_of, shown
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
+from bisimetric.models.matching import Choices, Matching, choices_of, match
 from bisimetric.models.mdp import MDP
 from bisimetric.models.partition import DEFAULT_TOL, Classes, Moves, common_refinement, equal_numbers, refine
+from bisimetric.problems.game import Actions
 from bisimetric.readers.convert import as_model
 
 
-def bisimilar_classes(model: Any, *, tol: float = DEFAULT_TOL) -> Classes:
+def bisimilar_classes(model: Any, *, tol: float = DEFAULT_TOL, actions: Actions = "same") -> Classes:
     """Find the classes of bisimilar states of a chain or a decision process.
 
     Parameters
@@ -38,6 +40,10 @@ def bisimilar_classes(model: Any, *, tol: float = DEFAULT_TOL) -> Classes:
     tol : float in [0, 1)
         Probabilities are equal up to this. Rewards and labels are compared exactly: round rewards that should be
         equal but were computed differently (0.1 + 0.2 and 0.3) first, as in `reward=np.round(reward, 12)`.
+    actions : "same" or "matched"
+        How actions of a decision process are compared: with the action of the same name; or for every action of one
+        state, some action of the other with the same reward and the same probabilities, whatever it is called. The
+        latter is the strong bisimulation of model checkers.
 
     Returns
     -------
@@ -49,7 +55,7 @@ def bisimilar_classes(model: Any, *, tol: float = DEFAULT_TOL) -> Classes:
     InvalidChain
         The model cannot be read, or is a chain with neither reward nor labels.
     InvalidOption
-        `tol` is out of range.
+        `tol` is out of range, or `actions` is something else.
 
     Examples
     --------
@@ -58,18 +64,25 @@ def bisimilar_classes(model: Any, *, tol: float = DEFAULT_TOL) -> Classes:
     >>> bm.bisimilar_classes(chain).tolist()
     [0, 0, 1]
     """
-    return classes_of(as_model(model), tol)
+    return classes_of(as_model(model), tol, actions)
 
 
-def classes_of(model: MarkovChain | MDP, tol: float = DEFAULT_TOL) -> Classes:
+def classes_of(model: MarkovChain | MDP, tol: float = DEFAULT_TOL, actions: Actions = "same") -> Classes:
     """The classes of bisimilar states of a model."""
     limit = as_float(tol)
     if not 0.0 <= limit < 1.0:
         raise InvalidOption(f"tol is {shown(tol)}, expected a number in [0, 1) such as {DEFAULT_TOL:g}")
+    if one_of(actions, "actions", get_args(Actions)) == "matched" and isinstance(model, MDP):
+        return matching_of(model, choices_of(model), limit).states
     observed = _action_reward_groups(model) if isinstance(model, MDP) else _observation_groups(model)
     classes = refine(_moves(model), observed, limit)
     assert classes is not None  # there is no limit on their number
     return classes
+
+
+def matching_of(mdp: MDP, choices: Choices, tol: float = DEFAULT_TOL) -> Matching:
+    """The classes of states whose actions match, and those of their choices."""
+    return match(choices, mdp.rewards[choices.state, choices.action], _label_groups(mdp), tol)
 
 
 def same_actions(mdp: MDP) -> Classes:
