@@ -189,3 +189,15 @@ def test_labels_separate_the_states_of_a_decision_process():
     assert bm.bisimilar_classes(labelled).tolist() == [0, 1]
     assert bm.quotient(labelled)[0].labels == ("a", "b")
     assert bm.aggregate(labelled, n_states=1, discount=0.5).model.labels is None
+
+
+def test_matched_actions():
+    """Names of actions do not count, and neither does how often an action is there; labels do."""
+    move = [[0, 0, 1], [0, 0, 1], [0, 0, 1]]
+    mdp = bm.MDP([move, move], [[0, 0], [0, 0], [0, 0]], available=[[True, False], [False, True], [True, True]])
+    assert bm.bisimilar_classes(mdp).tolist() == [0, 1, 2]
+    assert bm.bisimilar_classes(mdp, actions="matched").tolist() == [0, 0, 0]
+    labelled = bm.MDP(mdp.transitions, mdp.rewards, available=mdp.available, labels=["a", "a", "b"])
+    assert bm.bisimilar_classes(labelled, actions="matched").tolist() == [0, 0, 1]
+    with pytest.raises(InvalidOption, match="matched"):
+        bm.bisimilar_classes(mdp, actions="mached")

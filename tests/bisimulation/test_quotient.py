@@ -214,3 +214,48 @@ def test_long_search(data):
     """The two laws above, on more chains."""
     test_quotient_of_a_quotient.hypothesis.inner_test(data)
     test_copies_merge.hypothesis.inner_test(data)
+
+
+def test_matched_actions_by_hand():
+    """Two states with one choice under two names; and a state that has a choice twice."""
+    go, stay = [[0, 0, 1], [0, 0, 1], [0, 0, 1]], [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    available = [[True, False, True], [False, True, False], [True, True, True]]
+    mdp = bm.MDP([go, go, go], [[1, 0, 1], [0, 1, 0], [0, 0, 0]], available=available, actions=["a", "b", "c"])
+    small, classes = bm.quotient(mdp, actions="matched")
+    assert classes.tolist() == [0, 0, 1]
+    assert small.available.tolist() == [[True, False, False], [True, False, False]]
+    assert small.transitions[0].toarray().tolist() == [[0, 1], [0, 1]]
+    assert small.row_error.max() == 0
+    assert not small.merged.any()
+    assert bm.quotient(mdp)[0].n_states == 3
+    assert bm.quotient(bm.MDP([stay], [[0], [0], [1]]), actions="matched")[1].tolist() == [0, 0, 1]
+
+
+@given(st.data())
+def test_matched_quotients(data):
+    """The quotient of a quotient is itself, and every state is at distance zero from its class."""
+    base = data.draw(strategies.mdps(n_actions=2, max_states=3, partial=True))
+    mdp, _ = data.draw(strategies.with_copies(base, max_copies=2))
+    small, classes = bm.quotient(mdp, actions="matched")
+    assert small.n_states <= bm.quotient(mdp)[0].n_states
+    again, same = bm.quotient(small, actions="matched")
+    assert same.tolist() == list(range(small.n_states))
+    assert again == small
+    metric = bm.bisimulation_metric(mdp, small, discount=0.9, actions="matched")
+    assert metric.value[np.arange(mdp.n_states), classes].max() <= 1e-9
+    assert (metric.lower[np.arange(mdp.n_states), classes] == 0).all()
+
+
+def test_the_rows_of_matched_choices_may_differ_a_little():
+    """By as much as `row_error` says."""
+    small = 2.0**-41
+    one, other = ([[0, p, 1 - p], [0, 1, 0], [0, 0, 1]] for p in (0.25 + small, 0.25))
+    mdp = bm.MDP(
+        [np.kron(np.eye(2), one), np.kron(np.eye(2), other)],
+        [[0, 0], [1, 1], [2, 2]] * 2,
+        available=[[True, False], [True, False], [True, False], [False, True], [True, True], [True, False]],
+    )
+    lumped, classes = bm.quotient(mdp, actions="matched")
+    assert classes.tolist() == [0, 1, 2, 0, 1, 2]
+    assert lumped.row_error[0, 0] == pytest.approx(2 * small)
+    assert lumped.merged.tolist() == [True, False, False]

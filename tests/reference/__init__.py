@@ -21,7 +21,7 @@ from tests.reference.occupancies import (
     theorem_1,
     violations,
 )
-from tests.reference.partitions import bisimilarity, joint_bisimilarity
+from tests.reference.partitions import bisimilarity, joint_bisimilarity, matched_bisimilarity
 from tests.reference.rationals import (
     GRAINS,
     exact_bisimilarity_distances,
@@ -53,6 +53,7 @@ __all__ = [
     "game_distances",
     "joint_bisimilarity",
     "marginals",
+    "matched_bisimilarity",
     "occupancy_of",
     "optimal_values",
     "paid",

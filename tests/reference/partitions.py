@@ -26,6 +26,28 @@ def bisimilarity(matrix, groups):
         classes = after
 
 
+def matched_bisimilarity(mdp, groups):
+    """The same for a decision process whose actions match whatever they are called: sets of rewards and sums."""
+    rows = [matrix.toarray() for matrix in mdp.transitions]
+    classes = _by_first(list(groups))
+    while True:
+        signatures = [
+            (
+                classes[s],
+                frozenset(
+                    (float(mdp.rewards[s, a]), tuple(_sums(rows[a][s], classes)))
+                    for a in range(mdp.n_actions)
+                    if mdp.available[s, a]
+                ),
+            )
+            for s in range(mdp.n_states)
+        ]
+        after = _by_first(signatures)
+        if after == classes:
+            return classes
+        classes = after
+
+
 def joint_bisimilarity(source, target):
     """[n, m], which states of two chains are bisimilar, by their labels alone."""
     P, Q = source.transitions.toarray(), target.transitions.toarray()

@@ -57,8 +57,13 @@ def lumped_rows(
     rows: sparse.csr_array, classes: Classes, first: npt.NDArray[np.int64]
 ) -> tuple[sparse.csr_array, Floats]:
     """The rows of first states, summed over classes; and the 1-norm between them and the rows of all states."""
-    shape = rows.shape[0], len(first)
-    lumped = sparse.csr_array((rows.data, classes[rows.indices], rows.indptr), shape=shape, copy=True)
-    lumped.sum_duplicates()  # exact, in any order: probabilities are multiples of 2⁻⁵²
+    lumped = summed_rows(rows, classes, len(first))
     kept = lumped[first]
     return kept, np.asarray(abs(lumped - kept[classes]).sum(axis=1)).ravel()
+
+
+def summed_rows(rows: sparse.csr_array, classes: Classes, size: int) -> sparse.csr_array:
+    """All rows, summed over classes, of which there are `size`."""
+    lumped = sparse.csr_array((rows.data, classes[rows.indices], rows.indptr), shape=(rows.shape[0], size), copy=True)
+    lumped.sum_duplicates()  # exact, in any order: probabilities are multiples of 2⁻⁵²
+    return lumped

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from bisimetric.models.lumping import summed_rows
 from bisimetric.models.mdp import MDP
 from bisimetric.models.partition import Classes, equal_numbers, renumber
 
@@ -108,10 +109,8 @@ class _Partition:
 
 def _signatures(rows: sparse.csr_array, classes: Classes, kinds: Classes, tol: float) -> list[bytes]:
     """A text for every row, the same for rows of one kind with the same probabilities of all classes."""
-    shape = rows.shape[0], int(classes.max()) + 1
-    lumped = sparse.csr_array((rows.data, classes[rows.indices], rows.indptr), shape=shape, copy=True)
-    lumped.sum_duplicates()  # exact, in any order: probabilities are multiples of 2⁻⁵²
-    row = np.repeat(np.arange(shape[0]), np.diff(lumped.indptr))
+    lumped = summed_rows(rows, classes, int(classes.max()) + 1)
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(lumped.indptr))
     order = np.lexsort((lumped.data, lumped.indices, kinds[row]))
     kind, column, probability = kinds[row][order], lumped.indices[order], lumped.data[order]
     is_first = np.ones(len(order), np.bool_)  # of a run of probabilities without gaps
@@ -119,7 +118,7 @@ def _signatures(rows: sparse.csr_array, classes: Classes, kinds: Classes, tol: f
     run = np.empty(len(order), np.int64)
     run[order] = np.cumsum(is_first) - 1
     keep = (probability[is_first] > tol)[run]  # runs that begin near zero are those of choices with probability zero
-    bounds = np.searchsorted(row[keep], np.arange(shape[0] + 1)).tolist()
+    bounds = np.searchsorted(row[keep], np.arange(rows.shape[0] + 1)).tolist()
     kept = run[keep]
     return [kept[start:end].tobytes() for start, end in pairwise(bounds)]
 
