@@ -29,13 +29,6 @@ CONSTANTS = {
     "pmdp/two_dice.nm": "p1=0.5,p2=0.5",
 }
 QUICK_ONES = ("dtmc/die.pm", "dtmc/brp.pm", "dtmc/crowds-5-5.pm", "pdtmc/herman5.pm", "mdp/two_dice.nm")
-    "dtmc/die.pm",
-    "dtmc/brp.pm",
-    "dtmc/crowds-5-5.pm",
-    "pdtmc/herman5.pm",
-    "mdp/two_dice.nm",
-    "mdp/coin2-2.nm",
-)
 # What Storm itself cannot build.
 REFUSED = {"mdp/coin2-2-illegalSynchronizingWrite.nm", "mdp/system_composition.nm", "mdp/system_composition2.nm"}
 ALL = sorted(
