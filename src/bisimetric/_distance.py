@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from bisimetric.cost import Cost
+from bisimetric.cost.ground import Cost
 from bisimetric.errors import InvalidOption
 from bisimetric.operators.reachable import reachable_part
 from bisimetric.problems.discounted import Problem

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, overload
 
-from bisimetric.cost import label_mismatch
+from bisimetric.cost.ground import label_mismatch
 from bisimetric.errors import InvalidOption, InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP

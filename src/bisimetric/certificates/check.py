@@ -17,7 +17,7 @@ from bisimetric import kernels
 from bisimetric._support.blocks import for_each_block, thread_count
 from bisimetric.certificates.interval import Application, Certificate, Errors, immediate_bounds, interval
 from bisimetric.certificates.zeros import closed_subset, successor_pairs
-from bisimetric.cost import cost_above, cost_below
+from bisimetric.cost.ground import cost_above, cost_below
 from bisimetric.couplings.witness import CELLS_AT_ONCE, Witness
 from bisimetric.errors import InvalidWitness
 from bisimetric.kernels.layout import Report

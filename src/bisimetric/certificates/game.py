@@ -22,7 +22,7 @@ from bisimetric import kernels
 from bisimetric.certificates.check import check_application, zero_candidates
 from bisimetric.certificates.interval import Application, Certificate, Errors, immediate_bounds, interval
 from bisimetric.certificates.zeros import coupled_pairs
-from bisimetric.cost import cost_below
+from bisimetric.cost.ground import cost_below
 from bisimetric.couplings.witness import Witness
 from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import Floats, offsets

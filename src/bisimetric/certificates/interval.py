@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._support.frozen import Immutable
-from bisimetric.cost import cost_above, cost_below, largest_cost_error
+from bisimetric.cost.ground import cost_above, cost_below, largest_cost_error
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
 OPERATIONS_AROUND = 5  # roundings of one application besides those of its longest sum: γ, c, V, a potential, and these

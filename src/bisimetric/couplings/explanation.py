@@ -78,6 +78,8 @@ class Explanation:
         Whether the problem is normalised, so that amounts lack the factor 1/(1-γ).
     discounted : bool
         Whether there is a discount; without one, occupancies are expected numbers of visits.
+    cost : str
+        The name and the unit of the cost, if it has any; empty for an array, and for the gap between rewards.
 
     Examples
     --------
@@ -96,13 +98,15 @@ class Explanation:
     n_pairs: int
     normalised: bool = False
     discounted: bool = True
+    cost: str = ""
 
     @property
     def formula(self) -> str:
         """How an amount follows from the occupancy and the cost of its pair."""
+        what = f"; cost: {self.cost}" if self.cost else ""
         if not self.discounted:
-            return "amount = expected visits · cost, and the first visit is the last"
-        return "amount = occupancy · cost" + ("" if self.normalised else " / (1-γ)")
+            return f"amount = expected visits · cost, and the first visit is the last{what}"
+        return "amount = occupancy · cost" + ("" if self.normalised else " / (1-γ)") + what
 
     def head(self) -> tuple[str, ...]:
         """The names of the table's columns."""
@@ -152,6 +156,7 @@ class Visits(NamedTuple):
     discount: float
     normalised: bool
     actions: npt.NDArray[np.int64] | None = None  # [n, m, 2], decisive ones between decision processes
+    cost_text: str = ""  # the name and the unit of the cost
 
     @property
     def per_time(self) -> float:
@@ -200,7 +205,8 @@ def explained(visits: Visits, distance: float, k: int) -> Explanation:
         for x, y in zip(*np.unravel_index(top, amounts.shape), strict=True)
     )
     rest = float(np.delete(flat, top).sum())
-    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), visits.normalised, visits.discount < 1.0)
+    question = visits.normalised, visits.discount < 1.0, visits.cost_text
+    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), *question)
 
 
 def _actions(visits: Visits, x: int, y: int) -> tuple[str, str] | None:

@@ -29,9 +29,11 @@ A decision process has `start`, `names`, `labels` and `merged` as a chain has, a
 
 People may write models in JSON by hand; those need neither `format` nor `version`. A solution:
 
-    problem         {"source": chain, "target": chain, "cost" [n, m], "cost_error", "discount", "normalised",
-                    "stop" [n, m] or missing}; `cost` includes the factor 1 - γ if normalised, `cost_error` is the
-                    largest relative error of its entries, 0 if missing
+    problem         {"source": chain, "target": chain, "cost" [n, m], "cost_error", "cost_name", "cost_unit",
+                    "discount", "normalised", "stop" [n, m] or missing}; `cost` includes the factor 1 - γ if normalised,
+                    `cost_error` is the largest relative error of its entries, 0 if missing. For a bisimilarity
+                    distance without a discount {"source", "target", "bisimilarity": tolerance of the classes}
+    steps           [classes, classes], for the latter only: bounds on the number of steps to an end
     solver          its name
     status          the name of a `Status`
     history         one [step, gap, seconds] per step, or with the other fields of a `Step` after them, the interval as

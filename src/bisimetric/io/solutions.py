@@ -35,7 +35,19 @@ from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solution import Solution
 
-PROBLEM_KEYS = ("source", "target", "cost", "cost_error", "discount", "normalised", "stop", "unsolved", "bisimilarity")
+PROBLEM_KEYS = (
+    "source",
+    "target",
+    "cost",
+    "cost_error",
+    "discount",
+    "normalised",
+    "stop",
+    "unsolved",
+    "bisimilarity",
+    "cost_name",
+    "cost_unit",
+)
 SOLUTION_KEYS = ("problem", "priced", "scale", "steps", "witness", *RECORD_KEYS)
 SOLUTION_ARRAYS = (
     *(f"problem.{side}.{name}" for side in ("source", "target") for name in CHAIN_ARRAYS),
@@ -65,6 +77,8 @@ def _problem_document(problem: Problem) -> Document:
     question |= {
         "cost": stream(problem.cost, "<f8"),
         "cost_error": problem.cost_error,
+        "cost_name": problem.cost_name,
+        "cost_unit": problem.cost_unit,
         "discount": problem.discount,
         "normalised": problem.normalised,
     }
@@ -135,7 +149,8 @@ def _problem(fields: Fields) -> Problem:
         raise FileFormatError(
             f"{fields.name('cost_error')} is {off:g}, expected a number from 0 to {LARGEST_COST_ERROR:g}"
         )
-    return changed(problem, normalised=normalised, unsolved=unsolved, cost_error=off)
+    name, unit = (fields.of_kind(key, str) if fields.has(key) else "" for key in ("cost_name", "cost_unit"))
+    return changed(problem, normalised=normalised, unsolved=unsolved, cost_error=off, cost_name=name, cost_unit=unit)
 
 
 def _bisimilarity_problem(source: MarkovChain, target: MarkovChain, fields: Fields) -> BisimilarityProblem:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bisimetric._support import memory
 from bisimetric._support.frozen import frozen
 from bisimetric._support.options import flag, function_or_none
-from bisimetric.cost import Cost, label_mismatch
+from bisimetric.cost.ground import Cost, label_mismatch
 from bisimetric.errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
 from bisimetric.many.question import Outcome, Pair, PairQuestion, name_pair_in_errors
 from bisimetric.many.runs import checked_n_jobs, outcomes, worker_count

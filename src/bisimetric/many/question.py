@@ -27,7 +27,7 @@ import numpy.typing as npt
 import bisimetric
 from bisimetric import __version__
 from bisimetric._support.content import digest
-from bisimetric.cost import Cost, label_mismatch, reward_gap
+from bisimetric.cost.ground import Cost, label_mismatch, reward_gap
 from bisimetric.errors import InvalidOption, PairFailed, ToleranceNotReached
 from bisimetric.many.store import Numbers
 from bisimetric.models.chain import MarkovChain

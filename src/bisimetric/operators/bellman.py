@@ -19,7 +19,7 @@ from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support.blocks import for_each_block
-from bisimetric.cost import largest_cost_error
+from bisimetric.cost.ground import largest_cost_error
 from bisimetric.kernels.layout import HINT_RUN, Rows, Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.trees import PairList, is_symmetric

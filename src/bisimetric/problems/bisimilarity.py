@@ -31,7 +31,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.frozen import frozen
-from bisimetric.cost import label_mismatch, label_numbers
+from bisimetric.cost.ground import label_mismatch, label_numbers
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.lumping import Lump, lump
 from bisimetric.models.partition import DEFAULT_TOL, Classes, Moves, refine
@@ -83,7 +83,7 @@ class BisimilarityProblem(Problem):
     classes: tuple[Classes, Classes] = field(repr=False)
 
     def __init__(self, source: MarkovChain, target: MarkovChain, *, tol: float = DEFAULT_TOL) -> None:
-        super().__init__(source, target, discount=0.0, cost=label_mismatch)  # checks all but the discount, which is 1
+        super().__init__(source, target, discount=0.0, cost=label_mismatch)  # checks all; the discount is 1 below
         classes = _joint_classes(source, target, tol)
         values = {"discount": 1.0, "stop": frozen(self.cost > 0.0), "tol": float(tol), "classes": classes}
         for name, value in values.items():

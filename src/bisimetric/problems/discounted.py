@@ -17,11 +17,11 @@ from bisimetric._support import memory
 from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.options import flag, shown
-from bisimetric._support.text import discount_text
-from bisimetric.cost import Cost, Named, normalise, reward_gap
+from bisimetric._support.text import discount_text, printable
+from bisimetric.cost.ground import Cost, Named, called_costs, checked_costs, described, normalise, reward_gap
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
-from bisimetric.models.rows import Floats, as_array, is_scalar, real_array
+from bisimetric.models.rows import Floats, as_array, is_scalar
 
 BYTES_PER_CHECKED_PAIR = 18  # the given cost, its checked copy, and masks during the checks
 
@@ -55,6 +55,8 @@ class Problem(EqualByContent, Immutable):
         The largest relative error of an entry of `cost`. An array is taken exactly (0). Where costs are computed, from
         rewards or with the factor 1 - γ, rounding changes them; certificates are widened by that, so they hold for the
         rewards and the discount as given.
+    cost_name, cost_unit : str
+        What the cost is called and measured in, for results; empty for an array.
     unsolved : [n, m] array of bool, or None
         Pairs that were not asked for (`distance(..., pairs="reachable")`): NaN in every answer.
     shape : (n, m)
@@ -82,6 +84,8 @@ class Problem(EqualByContent, Immutable):
     stop: npt.NDArray[np.bool_] | None  # [n, m]
     unsolved: npt.NDArray[np.bool_] | None  # [n, m], stops at no cost that stand for pairs not asked for
     cost_error: float = field(repr=False)  # largest relative error of an entry of `cost`, apart from underflow
+    cost_name: str  # empty for an array
+    cost_unit: str
 
     def __init__(
         self,
@@ -107,6 +111,7 @@ class Problem(EqualByContent, Immutable):
         ground = reward_gap if cost is None else cost
         checked = _checked_cost(ground, source, target, shape)
         error = ground.error(source, target) if isinstance(ground, Named) else 0.0
+        name, unit = described(ground)
         if normalised is not False and flag(normalised, "normalised"):
             error += normalise(checked, gamma)
         refuse_overflow(checked, gamma)
@@ -120,6 +125,8 @@ class Problem(EqualByContent, Immutable):
             "stop": _checked_stop(stop, shape),
             "unsolved": None,
             "cost_error": error,
+            "cost_name": name,
+            "cost_unit": unit,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -128,6 +135,13 @@ class Problem(EqualByContent, Immutable):
     def shape(self) -> tuple[int, int]:
         """(n, m): states of the source and of the target."""
         return self.source.n_states, self.target.n_states
+
+    @property
+    def cost_text(self) -> str:
+        """The name and the unit of the cost, for results; empty for an array, and for the default, `reward_gap`."""
+        if self.cost_name in ("", reward_gap.name):
+            return ""
+        return printable(self.cost_name, None) + (f" in {printable(self.cost_unit)}" if self.cost_unit else "")
 
     @property
     def ends(self) -> npt.NDArray[np.bool_] | None:
@@ -144,7 +158,8 @@ class Problem(EqualByContent, Immutable):
     ) -> Problem:
         """A problem between other chains, with costs taken from this one's, the factor 1 - γ included."""
         other = Problem(source, target, discount=self.discount, cost=cost, stop=stop)
-        return changed(other, normalised=self.normalised, cost_error=self.cost_error, unsolved=unsolved)
+        kept = {name: getattr(self, name) for name in ("normalised", "cost_error", "cost_name", "cost_unit")}
+        return changed(other, unsolved=unsolved, **kept)
 
     def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
         return self.cost, self.stop, self.unsolved
@@ -156,6 +171,7 @@ class Problem(EqualByContent, Immutable):
         kind = "normalised" if self.normalised else "not normalised"
         n, m = self.shape
         stop = "" if self.stop is None else ", stop"
+        stop += f", cost {self.cost_text}" if self.cost_text else ""
         return f"Problem({n} x {m} states, discount {discount_text(self.discount)}, {kind}{stop})"
 
     def _repr_html_(self) -> str:
@@ -184,18 +200,7 @@ def _checked_cost(
             f"cost is a {type(cost).__name__}, expected a dense array (sparse ones have .toarray()) "
             "or a cost object such as bisimetric.cost.label_mismatch"
         )
-    given = cost(source, target) if callable(cost) else cost
-    array = real_array(given, "cost", InvalidProblem, ndim=2)
-    if array.shape != shape:
-        raise InvalidProblem(
-            f"cost has shape {array.shape}, expected {shape}: one row per source state, one column per target state"
-        )
-    if array.min() < 0:
-        x, y = np.unravel_index(int(array.argmin()), shape)
-        raise InvalidProblem(
-            f"cost[{(int(x), int(y))}] is {array[x, y]:g}, expected no negative cost; shift or clip it before"
-        )
-    return array
+    return called_costs(cost, source, target) if callable(cost) else checked_costs(cost, shape, "cost")
 
 
 def refuse_overflow(cost: Floats, discount: float) -> None:

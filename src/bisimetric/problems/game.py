@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bisimetric._support.frozen import Immutable
 from bisimetric._support.text import discount_text, printable
-from bisimetric.cost import DIFFERENCE, NORMALISING, normalise
+from bisimetric.cost.ground import DIFFERENCE, NORMALISING, normalise
 from bisimetric.errors import InvalidOption, InvalidProblem
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats

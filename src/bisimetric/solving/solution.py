@@ -282,8 +282,8 @@ class Solution(Answer):
         """
         whole(k, "k", at_least=0)
         problem, coupling = self.problem, self.coupling
-        occupancy = coupling.occupancy(start)
-        visits = Visits(self.models, occupancy, problem.cost, problem.discount, problem.normalised)
+        question = problem.cost, problem.discount, problem.normalised, None, problem.cost_text
+        visits = Visits(self.models, coupling.occupancy(start), *question)
         return self._explained(visits, coupling.law(start), k, from_starts=start is None)
 
     def _start_law(self) -> Floats:
