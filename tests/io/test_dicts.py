@@ -121,6 +121,26 @@ def test_what_is_wrong_with_a_dict(kind, document, message):
         kind.from_dict(document)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"transition": [[1]]}', "did you mean 'transitions'"),
+        ('{"transitions": [[1]], "rewards": [1]}', "did you mean 'reward'"),
+        ('{"transitions": [[[1]]], "rewards": [[1]], "action": ["a"]}', "did you mean 'actions'"),
+        ('{"transitions": [[1]], "lables": ["a"]}', "did you mean 'labels'"),
+        ('{"reward": [1]}', "transitions is missing"),
+        ('{"something": 1}', "format is None"),
+    ],
+)
+def test_wrong_keys_in_files(text, message, tmp_path):
+    """The same in JSON that people write, in a file and in an open one."""
+    (tmp_path / "model.json").write_text(text)
+    with pytest.raises(FileFormatError, match=rf"model\.json.*{message}"):
+        bm.as_chain(tmp_path / "model.json")
+    with pytest.raises(FileFormatError, match=message):
+        bm.load(io.StringIO(text))
+
+
 def test_what_is_wrong_with_the_dict_of_a_solution():
     """Its bounds are proved again."""
     document = solutions()["n ≠ m"].to_dict()

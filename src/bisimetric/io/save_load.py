@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -209,6 +210,11 @@ def _document(path: object) -> object:
         return CONTAINERS[place.suffix.lower().removeprefix(".")].read(file, size)
 
 
+def _is_by_hand(document: Document) -> bool:
+    """Whether this describes a model without a format, perhaps with wrong keys."""
+    return "problem" not in document and any(get_close_matches(key[:50], MDP_KEYS + CHAIN_KEYS) for key in document)
+
+
 def _format_by_hand(document: Document) -> str:
     """Rows of rewards make a decision process; anything else is a chain."""
     rewards = document.get("rewards")
@@ -221,7 +227,7 @@ def decode(document: object, expected: type | None = None) -> MarkovChain | MDP 
     if not isinstance(document, dict):
         raise FileFormatError(f"holds {kind_of(document)}, expected an object with transitions, reward, start, …")
     name, by_hand = document.get("format"), False
-    if "format" not in document and (expected in (MarkovChain, MDP) or "transitions" in document):
+    if "format" not in document and (expected in (MarkovChain, MDP) or _is_by_hand(document)):
         named = (known for known, form in FORMATS.items() if form.kind is expected)
         name, by_hand = next(named, None) or _format_by_hand(document), True
     if not isinstance(name, str) or name not in FORMATS:
