@@ -77,3 +77,19 @@ def test_every_kind_of_input_is_named():
         assert word in listed, word
     with pytest.raises(InvalidOption, match="did you mean 'gym'"):
         bm.as_chain("gymn:FrozenLake-v1")
+
+
+@pytest.mark.parametrize("name", ["folder", "model.txt", "model.txt,N=3", "nowhere", "\0", "x" * 5000, "four-room:p1"])
+def test_texts_that_stand_for_nothing(tmp_path, monkeypatch, name):
+    """Folders and files of other endings are called that; kinds of input that are no text are not listed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "model.txt").write_text("x")
+    with pytest.raises((FileFormatError, InvalidOption)) as error:
+        bm.as_chain(name)
+    said = str(error.value)
+    assert ("is a folder" in said) == (name == "folder")
+    assert ("has an ending that is not known" in said) == name.startswith("model.txt")
+    assert ("did you mean 'four-rooms'" in said) == (name == "four-room:p1")
+    assert ".json" in said
+    assert "DataFrame" not in said

@@ -12,4 +12,10 @@ def _is_matrix(obj: object) -> bool:
     return sparse.issparse(obj) or isinstance(obj, (list, tuple)) or hasattr(obj, "__array__")
 
 
-READER = Reader("a transition matrix (array, sparse matrix or DataFrame)", _is_matrix, MarkovChain, has_rewards=False)
+READER = Reader(
+    "a transition matrix (array, sparse matrix or DataFrame)",
+    _is_matrix,
+    MarkovChain,
+    takes_text=False,
+    has_rewards=False,
+)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike, fspath
+from pathlib import Path
 
 from bisimetric import environments
 from bisimetric._support.frozen import changed
 from bisimetric._support.options import hint
-from bisimetric.errors import InvalidChain, InvalidOption
+from bisimetric.errors import BisimetricError, FileFormatError, InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.readers import arrays, dicts, files, gym, hmm, matrices, names, networkx, storm
 from bisimetric.readers.explicit import model as explicit
 from bisimetric.readers.reader import Reader
+from bisimetric.readers.specs import split_spec
 
 READERS: tuple[Reader, ...] = (
     files.READER,
@@ -135,14 +137,27 @@ def _read(
         if reader.matches(given):
             model = reader.read(given)
             return model.under("uniform") if walk and reader.walks and isinstance(model, MDP) else model
+    if isinstance(given, str):
+        raise _wrong_text(given, what, [reader.accepts for reader in readers if reader.takes_text])
     *most, last = ("a MarkovChain or an MDP", *(reader.accepts for reader in readers))
     expected = f"expected {', '.join(most)} or {last}{remedy}"
-    if isinstance(given, str):
-        families = {gym.PREFIX, *(entry.pattern.partition(":")[0] for entry in environments.catalogue())}
-        raise InvalidOption(
-            f"cannot make {what} of the text {given!r}, {expected}{hint(given.partition(':')[0], families)}"
-        )
     raise InvalidChain(f"cannot make {what} of a {type(given).__name__}, {expected}")
+
+
+def _wrong_text(text: str, what: str, accepted: Sequence[str]) -> BisimetricError:
+    """The error about a text that no reader knows: a folder, a file of another ending, or no name."""
+    *most, last = accepted
+    expected = f"expected {', '.join(most)} or {last}"
+    try:
+        place = Path(split_spec(text).head)
+        if place.is_dir():
+            return FileFormatError(f"{text} is a folder, {expected}")
+        if place.is_file():
+            return FileFormatError(f"{text} has an ending that is not known, {expected}")
+    except (BisimetricError, ValueError, OSError):  # nothing that a file could be called
+        pass
+    families = {gym.PREFIX, *(entry.pattern.partition(":")[0] for entry in environments.catalogue())}
+    return InvalidOption(f"cannot make {what} of the text {text!r}, {expected}{hint(text.partition(':')[0], families)}")
 
 
 def _with_one_action(chain: MarkovChain) -> MDP:

@@ -22,4 +22,5 @@ READER = Reader(
     "a dict as MarkovChain.to_dict or MDP.to_dict returns it",
     lambda obj: isinstance(obj, Mapping) and not sparse.issparse(obj),  # some sparse matrices are dicts
     _read,
+    takes_text=False,
 )

@@ -230,4 +230,4 @@ def _matches(obj: object) -> bool:
     return is_from(obj, "hmmlearn") or (hasattr(obj, "transmat_") and hasattr(obj, "startprob_"))
 
 
-READER = Reader("a fitted hidden Markov model", _matches, from_hmm, has_rewards=False)
+READER = Reader("a fitted hidden Markov model", _matches, from_hmm, takes_text=False, has_rewards=False)

@@ -218,4 +218,4 @@ def _read(graph: Any) -> MarkovChain | MDP:
     return mdp_of(graph, nodes_of(graph)) if _has_actions(graph) else from_networkx(graph)
 
 
-READER = Reader("a graph of NetworkX", lambda obj: is_from(obj, "networkx"), _read)
+READER = Reader("a graph of NetworkX", lambda obj: is_from(obj, "networkx"), _read, takes_text=False)

@@ -22,6 +22,7 @@ class Reader:
     matches: Callable[[Any], bool]
     read: Callable[[Any], MarkovChain | MDP]
     walks: bool = False  # whether `as_chain` takes a decision process of this kind under the uniform policy
+    takes_text: bool = True  # False for objects only, which errors about a text do not name
     has_rewards: bool = True  # False for a bare matrix, which cannot become a decision process
 
 
