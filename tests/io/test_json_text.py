@@ -104,7 +104,7 @@ BAD_TEXT = {
     "a list": (b"[1, 2]", "holds a list, expected an object"),
     "a text": (b'"x"', "holds text"),
     "null": (b"null", "holds null"),
-    "an empty object": (b"{}", "format is None"),
+    "an empty object": (b"{}", "has no transitions"),
     "NaN": (b'{"transitions": [[NaN]]}', "holds NaN"),
     "Infinity": (b'{"transitions": [[1]], "reward": [-Infinity]}', "holds -Infinity"),
     "overflow": (b'{"transitions": [[1]], "reward": [1e999]}', "reward[0] is inf, expected a finite number"),

@@ -67,7 +67,9 @@ def add_reading(command: ArgumentParser) -> None:
         help="Constants of PRISM and JANI models, of all that are given; 'brp.prism,N=16' sets one of a single model.",
     )
     group.add_argument(
-        "--normalise-rows", action="store_true", help="Divide every row of a matrix file (.csv, .npy) by its sum."
+        "--normalise-rows",
+        action="store_true",
+        help="Divide every row of the transitions by its sum, in files .csv, .npy and .json.",
     )
 
 

@@ -19,7 +19,7 @@ from bisimetric.bisimulation.quotient import quotient
 from bisimetric.cli.messages import ExitCode, is_quiet, note, tell
 from bisimetric.cli.models import MODEL_ENDINGS, Reading, transition_count, write_model
 from bisimetric.cli.outcome import TOP, AnyAnswer, PairDistance, distances_table, gap_words, pair_at
-from bisimetric.cli.output import Meter, Row, check_output, columns_table, facts_table, print_json, show
+from bisimetric.cli.output import Meter, Row, check_output, columns_table, facts_table, print_json, show, shown_model
 from bisimetric.cli.progress import Progress
 from bisimetric.errors import InvalidOption, NotEnoughMemory
 from bisimetric.models.chain import MarkovChain
@@ -196,9 +196,9 @@ def _reduction(text: str, model: MarkovChain | MDP, small: MarkovChain | MDP, cl
 
 def _size_facts(text: str, model: MarkovChain | MDP, small: MarkovChain | MDP) -> Iterator[tuple[str, str]]:
     if isinstance(model, MarkovChain):
-        yield "chain", printable(text)
+        yield "chain", shown_model(text)
     else:
-        yield "process", f"{printable(text)}, {model.n_actions} actions"
+        yield "process", f"{shown_model(text)}, {model.n_actions} actions"
     yield "states", f"{model.n_states}, {transition_count(model)} transitions"
     yield "classes", f"{small.n_states}, {transition_count(small)} transitions"
 

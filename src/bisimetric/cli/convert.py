@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bisimetric._support.options import one_of
-from bisimetric._support.text import printable
 from bisimetric.cli.messages import ExitCode, is_quiet, note
 from bisimetric.cli.models import (
     MODEL_ENDINGS,
+    SINGLE_FILES,
     STDIN,
     STDOUT,
     Reading,
@@ -20,7 +20,7 @@ from bisimetric.cli.models import (
     transition_count,
     write_model,
 )
-from bisimetric.cli.output import Meter, Row, check_output, facts_table, print_json, show
+from bisimetric.cli.output import Meter, Row, check_output, facts_table, print_json, show, shown_model
 from bisimetric.cli.progress import Progress
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain
@@ -74,7 +74,7 @@ def _check(request: ConvertRequest) -> None:
     if request.out == STDOUT:
         if request.as_json:
             raise InvalidOption("--json and stdout (-) are given, expected one; the model itself goes to stdout")
-        one_of((request.to_format or USUAL_FORMAT).lstrip(".").lower(), "--to", [e.lstrip(".") for e in MODEL_ENDINGS])
+        one_of((request.to_format or USUAL_FORMAT).lstrip(".").lower(), "--to", [e.lstrip(".") for e in SINGLE_FILES])
     elif request.to_format is not None:
         raise InvalidOption(f"--to is given, but OUT is {request.out!r}; it says what stdout (-) gets")
     else:
@@ -110,11 +110,11 @@ def _document(request: ConvertRequest, model: MarkovChain | MDP) -> dict[str, An
 
 def _facts(request: ConvertRequest, model: MarkovChain | MDP) -> Iterator[Row]:
     kind = "chain" if isinstance(model, MarkovChain) else f"decision process, {model.n_actions} actions"
-    yield "model", f"{printable(request.model)}, a {kind}"
+    yield "model", f"{shown_model(request.model)}, a {kind}"
     yield "states", f"{model.n_states}, {transition_count(model)} transitions"
     document = _document(request, model)
     has = [name for name in ("rewards", "labels") if document[name]]
     if document["starts"]:
         has.append("a start" if document["starts"] == 1 else f"{document['starts']} start states")
     yield "has", ", ".join(has) or "neither rewards nor labels nor a start"
-    yield "file", printable(request.out)
+    yield "file", shown_model(request.out)

@@ -18,20 +18,25 @@ from bisimetric._support.memory import in_words
 from bisimetric.cli.arguments import Request
 from bisimetric.errors import BisimetricError, FileFormatError, InvalidChain, InvalidOption
 from bisimetric.io.files import SIZE_LIMIT, SUFFIXES
+from bisimetric.io.save_load import EXPORTS
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.readers.convert import as_chain, as_model
-from bisimetric.readers.matrices import MATRIX_SUFFIXES
+from bisimetric.readers.matrices import MATRIX_SUFFIXES, RESCALING
 from bisimetric.readers.specs import is_file_of, split_spec
+from bisimetric.readers.storm import JANI_SUFFIX, PRISM_SUFFIXES
 
 STDIN = STDOUT = "-"
-WITH_CONSTANTS = (".prism", ".nm", ".pm", ".jani")  # files that `--const` is for
-MODEL_ENDINGS = SUFFIXES  # files that models can be written to
+WITH_CONSTANTS = (*PRISM_SUFFIXES, JANI_SUFFIX)  # files that `--const` is for
+WITH_ROWS = (*MATRIX_SUFFIXES, ".json")  # files that `--normalise-rows` is for
+MODEL_ENDINGS = (*SUFFIXES, *EXPORTS)  # files that models can be written to
+SINGLE_FILES = tuple(ending for ending in MODEL_ENDINGS if ending != ".tra")  # that stdout can take
 STDIN_CHUNK = 2**20  # bytes
 REMEDIES_HERE = {  # the library's remedies in words of the command line
     "mdp.under(policy) makes one": "`bisimetric metric` compares decision processes, and `bisimetric convert IN OUT "
     "--policy uniform` makes a chain of one",
-    "MarkovChain.normalised(...) rescales rows": "divide each row by its sum",
+    'give constants="': 'give --const "',
+    "MarkovChain.normalised(...) rescales rows": RESCALING,
 }
 
 Model = TypeVar("Model", MarkovChain, MDP, MarkovChain | MDP)
@@ -68,7 +73,7 @@ class Reading(Request):
 
     def _with_options(self, texts: list[str]) -> list[str]:
         if self.normalise_rows:
-            texts = _extended(texts, {"normalise": "true"}, MATRIX_SUFFIXES, "--normalise-rows")
+            texts = _extended(texts, {"normalise": "true"}, WITH_ROWS, "--normalise-rows")
         if self.const:
             texts = _extended(texts, _constants(self.const), WITH_CONSTANTS, "--const")
         return texts
@@ -132,11 +137,12 @@ def _explained(text: str, read: Callable[[object], Model]) -> Model:
     """Read a model; an error names the text that it is about, and the remedy in words of the command line."""
     try:
         return read(text)
-    except InvalidChain as error:
+    except (InvalidChain, InvalidOption, FileFormatError) as error:
         message = str(error)
         for remedy, here in REMEDIES_HERE.items():
             message = message.replace(remedy, here)
-        raise InvalidChain(message if text in message else f"{text}: {message}") from None
+        named = isinstance(error, InvalidOption) or split_spec(text).head in message
+        raise type(error)(message if named else f"{text}: {message}") from None
 
 
 def _copy_stdin(file: Path) -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from bisimetric._support.text import printable
 from bisimetric.cli.messages import Digits, Verdict, digits
-from bisimetric.cli.output import Expense, Row, facts_table, pairs_table
+from bisimetric.cli.output import Expense, Row, facts_table, pairs_table, shown_model
 from bisimetric.couplings.explanation import Explanation, Part
 from bisimetric.models.mdp import Model
 from bisimetric.solving.assignment import Assignment
@@ -232,9 +232,9 @@ def _start_digits(outcome: Outcome) -> Digits:
 def _facts(outcome: Outcome) -> Iterator[Row]:
     solution, question = outcome.solution, outcome.question
     names = (
-        printable(question.source)
+        shown_model(question.source)
         if question.itself
-        else f"{printable(question.source)} and {printable(question.target)}"
+        else f"{shown_model(question.source)} and {shown_model(question.target)}"
     )
     yield "model" if question.itself else "models" if question.kind == "metric" else "chains", names
     if outcome.summary is not None:
@@ -259,7 +259,7 @@ def _summary_facts(outcome: Outcome, summary: Summary) -> Iterator[Row]:
     question, solution = outcome.question, outcome.solution
     if not question.itself:
         given = zip((question.source, question.target), solution.models, strict=True)
-        lacking = [printable(name) for name, model in given if model.start is None]
+        lacking = [shown_model(name) for name, model in given if model.start is None]
         yield "starts", f"none in {' and '.join(lacking)}; --start A0 B0 gives one distance"
     for name, pair in (("smallest", summary.smallest), ("median", summary.median), ("largest", summary.largest)):
         yield name, f"{pair.digits.value} between {printable(pair.source)} and {printable(pair.target)}"

@@ -18,11 +18,13 @@ from rich.table import Table
 from rich.text import Text
 
 from bisimetric._support.memory import in_words
+from bisimetric._support.text import printable
 from bisimetric.cli.messages import duration
 from bisimetric.errors import InvalidOption
 from bisimetric.io.files import SUFFIXES
 
 Row = tuple[str, str]  # of a table of facts: name, fact
+LONGEST_MODEL = 400  # characters
 
 
 def show(*parts: RenderableType) -> None:
@@ -52,6 +54,11 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def shown_model(text: str) -> str:
+    """A model as the user wrote it, whole unless it is very long: what sets it apart may stand at its end."""
+    return printable(text, LONGEST_MODEL)
 
 
 def facts_table(facts: Iterable[Row], *, bold: str) -> Table:

@@ -28,6 +28,7 @@ from bisimetric.cli.output import (
     facts_table,
     print_json,
     show,
+    shown_model,
 )
 from bisimetric.cli.progress import Progress
 from bisimetric.cli.solver_options import chosen_solver
@@ -193,7 +194,7 @@ def _matrix(request: PairwiseRequest, table: Distances) -> Table:
     for k, name in enumerate(columns):
         drawn.add_column(str(k + 1) if request.columns is None else printable(name), justify="right", overflow="fold")
     for k, (name, numbers) in enumerate(zip(request.rows, table.value, strict=True)):
-        drawn.add_row(str(k + 1), printable(name), *(f"{number:.6g}" for number in numbers))
+        drawn.add_row(str(k + 1), shown_model(name), *(f"{number:.6g}" for number in numbers))
     return drawn
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -178,8 +179,15 @@ def load(path: object) -> MarkovChain | MDP | Solution | MDPSolution:
     MarkovChain(2 states, 3 transitions)
     """
     name: object = getattr(path, "name", "the open file") if is_open_file(path) else checked_path(path)
+    with errors_about(name):
+        return decode(document_in(path))
+
+
+@contextmanager
+def errors_about(name: object) -> Iterator[None]:
+    """Turn every error of reading a file into one line that begins with its name."""
     try:
-        return decode(_document(path))
+        yield
     except NotEnoughMemory as error:
         raise NotEnoughMemory(described(name, error)) from None
     except BisimetricError as error:
@@ -199,7 +207,7 @@ def encode(obj: object) -> Document:
     raise InvalidOption(f"cannot save a {type(obj).__name__}, expected a {', '.join(most)} or {last}")
 
 
-def _document(path: object) -> object:
+def document_in(path: object) -> object:
     """The document in a file, or in an open one; what is open may be a pipe, so it is read to its end first."""
     if is_open_file(path):
         data = read_open(path)
@@ -222,6 +230,12 @@ def _format_by_hand(document: Document) -> str:
     return "bisimetric mdp" if rows else "bisimetric chain"
 
 
+def _near(document: Document) -> str:
+    """The key that may be meant to be the transitions."""
+    close = get_close_matches("transitions", [key for key in document if isinstance(key, str)], 1, 0.5)
+    return f"; it has {close[0]!r}, did you mean 'transitions'?" if close else ""
+
+
 def decode(document: object, expected: type | None = None) -> MarkovChain | MDP | Solution | MDPSolution:
     """The model or solution that a document describes; without a format it is of the kind that is expected."""
     if not isinstance(document, dict):
@@ -230,6 +244,10 @@ def decode(document: object, expected: type | None = None) -> MarkovChain | MDP 
     if "format" not in document and (expected in (MarkovChain, MDP) or _is_by_hand(document)):
         named = (known for known, form in FORMATS.items() if form.kind is expected)
         name, by_hand = next(named, None) or _format_by_hand(document), True
+    if "format" not in document and not by_hand:
+        raise FileFormatError(
+            f"has no transitions, expected an object with transitions, reward, start, …{_near(document)}"
+        )
     if not isinstance(name, str) or name not in FORMATS:
         raise FileFormatError(f"format is {name!r}, expected one of {', '.join(map(repr, FORMATS))}")
     version = document.get("version", VERSION if by_hand else None)

@@ -10,7 +10,10 @@ CONVERT_HELP = """\
 Read a model in any format and write it in another.
 
 IN is anything that other commands take: a file, a built-in environment, gym:…,
-or - for stdin. OUT is a file, whose ending says the format, or - for stdout.
+or - for stdin. OUT is a file, whose ending says the format, or - for stdout:
+  .json .npz   every detail, read back bit for bit
+  .drn         for Storm
+  .tra         for PRISM and Storm, with .lab, .srew or .trew, and .sta beside it
 
 Examples:
   bisimetric convert mine.json mine.npz
@@ -18,6 +21,7 @@ Examples:
   bisimetric convert gym:FrozenLake-v1 walk.json --policy optimal \\
       --discount 0.99
   bisimetric convert counts.csv chain.json --normalise-rows
+  bisimetric convert brp.prism brp.drn --const N=16,MAX=2
   bisimetric convert four-rooms:p1 - --to json | bisimetric quotient -
 
 Keys of --json:

@@ -47,8 +47,11 @@ Keys of --json, null where a value does not exist:
 DISTANCE_HELP = f"""\
 Print the certified distance between two chains, and where it comes from.
 
-A and B are built-in environments (`bisimetric environments` lists them) or
-files. The answer is an interval that provably contains the true distance. If a
+A and B are built-in environments (`bisimetric environments` lists them),
+gym:ID, or files: .json, .npz, .csv, .npy, .prism, .jani, .drn, .tra. Options
+follow after commas: brp.prism,N=16 or gym:FrozenLake-v1,is_slippery=false.
+
+The answer is an interval that provably contains the true distance. If a
 chain has no start, a summary of the distances between all states is printed
 instead.
 
@@ -57,6 +60,8 @@ Examples:
   bisimetric distance a.json b.json --discount 0.9 --start idle 0
   bisimetric distance a.json b.json --discount 0.9 --cost cost.csv --json
   bisimetric distance a.json b.json --discount 1 --bisimilarity --match
+  bisimetric distance brp.prism,N=16 brp.prism,N=32 --const MAX=2 \\
+      --discount 1 --bisimilarity
   bisimetric distance old.npz new.npz --discount 0.99 --normalised \\
       --fail-above 0.05 --time-limit 60
   bisimetric distance grid-3x3 matching-four-rooms --discount 0.95 \\
