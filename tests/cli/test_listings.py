@@ -8,8 +8,9 @@ import pytest
 
 import bisimetric as bm
 from bisimetric import solvers
+from bisimetric.cli.parser import COMMANDS
 
-NAMES = ("distance", "metric", "states", "quotient", "aggregate", "reproduce", "solvers", "environments")
+NAMES = [command.name for command in COMMANDS]
 
 
 @pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",), *((name, "--help") for name in NAMES)])

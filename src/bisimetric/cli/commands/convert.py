@@ -13,7 +13,7 @@ IN is anything that other commands take: a file, a built-in environment, gym:…
 or - for stdin. OUT is a file, whose ending says the format, or - for stdout:
   .json .npz   every detail, read back bit for bit
   .drn         for Storm
-  .tra         for PRISM and Storm, with .lab, .srew or .trew, and .sta beside it
+  .tra         for PRISM and Storm, with .lab, .srew, .trew, .sta beside it
 
 Examples:
   bisimetric convert mine.json mine.npz
