@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric._support.options import as_float, fraction, positive, shown, whole
+from bisimetric._support.options import as_float, fraction, positive, seconds_of, shown, whole
 from bisimetric.errors import InvalidOption, NotEnoughMemory
 
 HUGE = 10**400
@@ -84,3 +84,12 @@ def test_huge_numbers_of_rounds():
     """Refused where the steps that they make leave the range of numbers."""
     with pytest.raises(InvalidOption, match="leaves the range"):
         bm.solve(bm.Problem(CHAIN, CHAIN, discount=0.5), bm.SinkhornValueIteration(rounds=HUGE))
+
+
+def test_time_limits():
+    """None is no limit."""
+    assert seconds_of(None) == math.inf
+    assert seconds_of(np.float32(0.5)) == 0.5
+    for wrong in (0, -1.0, math.nan, math.inf, "1", True):
+        with pytest.raises(InvalidOption, match="positive number of seconds"):
+            seconds_of(wrong)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.errors import InvalidChain, InvalidOption, InvalidProblem
+from bisimetric.errors import InvalidChain, InvalidOption, InvalidProblem, SolverFailed
 from tests import reference, strategies
 
 CHAIN = bm.MarkovChain(
@@ -174,3 +174,13 @@ def test_bounds_after_a_quotient():
         worst = max(abs(v[s] - after[found.map[classes[s]]]) for s in range(3))
         assert 0 < worst <= Fraction(found.value_bound)
         assert (1 - Fraction(0.9)) * worst <= Fraction(found.distance_bound) < 1e-10
+
+
+@pytest.mark.parametrize("model", [bm.environments.four_rooms("p1"), bm.environments.four_rooms_mdp(side=4)])
+def test_the_time_limit(model):
+    """No answer after it; the error says so, and enough time changes nothing."""
+    with pytest.raises(SolverFailed, match="raise time_limit"):
+        bm.aggregate(model, n_states=5, discount=0.9, time_limit=1e-9)
+    with pytest.raises(InvalidOption, match="time_limit is 0"):
+        bm.aggregate(model, n_states=5, discount=0.9, time_limit=0)
+    assert bm.aggregate(model, n_states=5, discount=0.9, time_limit=600.0).model.n_states == 5

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import bisimetric as bm
 from bisimetric.bisimulation import mico as module
-from bisimetric.errors import InvalidProblem, SolverFailed
+from bisimetric.errors import InvalidOption, InvalidProblem, SolverFailed
 from tests import reference, strategies
 
 
@@ -95,3 +95,12 @@ def test_discounts_close_to_one(closeness):
     for x, y in np.ndindex(2, 2):
         truth = u if x == y else w
         assert Fraction(float(found.lower[x, y])) <= truth <= Fraction(float(found.upper[x, y]))
+
+
+def test_the_time_limit():
+    """No answer after it; the error says so."""
+    chain = bm.environments.four_rooms("p1")
+    with pytest.raises(SolverFailed, match="raise time_limit"):
+        bm.mico(chain, discount=0.9, time_limit=1e-9)
+    with pytest.raises(InvalidOption, match="time_limit is -1"):
+        bm.mico(chain, discount=0.9, time_limit=-1)

@@ -88,6 +88,15 @@ def is_positive(value: object) -> bool:
     return 0.0 < as_float(value) < math.inf
 
 
+def seconds_of(time_limit: object) -> float:
+    """A time limit in seconds; infinite for None."""
+    if time_limit is None:
+        return math.inf
+    if not is_positive(time_limit):
+        raise InvalidOption(f"time_limit is {shown(time_limit)}, expected a positive number of seconds")
+    return as_float(time_limit)
+
+
 def as_float(value: object) -> float:
     """A real number as a float, infinite if it is too large; NaN for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real):

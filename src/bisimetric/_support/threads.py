@@ -18,6 +18,8 @@ from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from bisimetric.errors import SolverFailed
+
 POLL_SECONDS = 0.05  # between two checks for Ctrl-C, which on some systems does not end a wait
 DEADLINE: ContextVar[float] = ContextVar("DEADLINE", default=math.inf)  # time.perf_counter() at which work must stop
 Result = TypeVar("Result")
@@ -35,6 +37,16 @@ def deadline(seconds: float) -> Iterator[None]:
         yield
     finally:
         DEADLINE.reset(token)
+
+
+@contextmanager
+def within(seconds: float, what: str) -> Iterator[None]:
+    """The same for work that has no answer after this time: raises `SolverFailed`, which names the limit."""
+    try:
+        with deadline(seconds):
+            yield
+    except OutOfTime:
+        raise SolverFailed(f"{what} takes longer than {seconds:g} seconds; raise time_limit") from None
 
 
 @contextmanager

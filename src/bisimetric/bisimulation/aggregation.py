@@ -33,7 +33,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.frozen import Immutable, changed, frozen
-from bisimetric._support.options import as_float, shown
+from bisimetric._support.options import as_float, seconds_of, shown
+from bisimetric._support.threads import require_time, within
 from bisimetric.bisimulation.classes import same_actions
 from bisimetric.bisimulation.clusters import cluster_states, mean_chain, mean_mdp
 from bisimetric.errors import InvalidChain, InvalidOption
@@ -44,6 +45,7 @@ from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.problems.game import Game
 from bisimetric.readers.convert import as_mdp, as_model
+from bisimetric.solving.solution import Answer
 from bisimetric.solving.solve import solve
 
 ROUNDINGS = 1.0 + 2.0**-50  # factor that covers four roundings
@@ -104,24 +106,44 @@ class MDPAggregation(Aggregation[MDP]):
 
 @overload
 def aggregate(
-    model: MarkovChain, *, epsilon: float | None = None, n_states: int | None = None, discount: float
+    model: MarkovChain,
+    *,
+    epsilon: float | None = None,
+    n_states: int | None = None,
+    discount: float,
+    time_limit: float | None = None,
 ) -> Aggregation[MarkovChain]: ...
 
 
 @overload
 def aggregate(
-    model: MDP, *, epsilon: float | None = None, n_states: int | None = None, discount: float
+    model: MDP,
+    *,
+    epsilon: float | None = None,
+    n_states: int | None = None,
+    discount: float,
+    time_limit: float | None = None,
 ) -> MDPAggregation: ...
 
 
 @overload
 def aggregate(
-    model: Any, *, epsilon: float | None = None, n_states: int | None = None, discount: float
+    model: Any,
+    *,
+    epsilon: float | None = None,
+    n_states: int | None = None,
+    discount: float,
+    time_limit: float | None = None,
 ) -> Aggregation[MarkovChain] | MDPAggregation: ...
 
 
 def aggregate(
-    model: Any, *, epsilon: float | None = None, n_states: int | None = None, discount: float
+    model: Any,
+    *,
+    epsilon: float | None = None,
+    n_states: int | None = None,
+    discount: float,
+    time_limit: float | None = None,
 ) -> Aggregation[MarkovChain] | MDPAggregation:
     """Merge states that behave nearly alike, and bound what that changes.
 
@@ -135,6 +157,8 @@ def aggregate(
     n_states : int, optional
         The number of states of the small model.
     discount : float in [0, 1)
+    time_limit : float, optional
+        Seconds after which to give up; the block of work under way comes on top.
 
     Returns
     -------
@@ -148,6 +172,8 @@ def aggregate(
         The model cannot be read, or is a chain without rewards.
     InvalidOption
         Both or neither of `epsilon` and `n_states` are given, or one is out of range.
+    SolverFailed
+        The bounds are not known before `time_limit`.
 
     Examples
     --------
@@ -171,22 +197,29 @@ def aggregate(
     if n_states is not None:
         _check_n_states(n_states, int(kinds.max()) + 1, model.n_states)
     gamma = checked_discount(discount)
-    if isinstance(model, MDP):
-        return _of_mdp(model, kinds, epsilon, n_states, gamma)
-    itself = solve(Problem(model, model, discount=gamma, normalised=True)).upper
-    merged = cluster_states(np.minimum(itself, itself.T), kinds, epsilon, n_states)
-    small = mean_chain(model, merged)
-    between = solve(Problem(model, small, discount=gamma, normalised=True)).upper
+    with within(seconds_of(time_limit), f"aggregating {model.n_states} states"):
+        if isinstance(model, MDP):
+            return _of_mdp(model, kinds, epsilon, n_states, gamma)
+        itself = _in_time(solve(Problem(model, model, discount=gamma, normalised=True)))
+        merged = cluster_states(np.minimum(itself, itself.T), kinds, epsilon, n_states)
+        small = mean_chain(model, merged)
+        between = _in_time(solve(Problem(model, small, discount=gamma, normalised=True)))
     return Aggregation(small, frozen(merged), *_bounds(between, merged, gamma))
+
+
+def _in_time(solution: Answer) -> Floats:
+    """The upper bounds of a solution; raises `OutOfTime` where the deadline came first."""
+    require_time()
+    return solution.upper
 
 
 def _of_mdp(mdp: MDP, kinds: Classes, epsilon: float | None, n_states: int | None, gamma: float) -> MDPAggregation:
     best = mdp.optimal_policy(gamma)
     whole = _with_all_actions(mdp, kinds)
-    itself = solve(Game(whole, whole, discount=gamma)).upper
+    itself = _in_time(solve(Game(whole, whole, discount=gamma)))
     merged = cluster_states(np.minimum(itself, itself.T), kinds, epsilon, n_states)
     small = mean_mdp(mdp, merged)
-    between = solve(Game(whole, mean_mdp(whole, merged), discount=gamma)).upper
+    between = _in_time(solve(Game(whole, mean_mdp(whole, merged), discount=gamma)))
     policy = small.optimal_policy(gamma).policy[merged]
     earned = as_mdp(mdp.under(policy)).optimal_policy(gamma).lower
     loss = _outwards(float((best.upper - earned).max()))

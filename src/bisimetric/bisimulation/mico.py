@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bisimetric._support import memory
+from bisimetric._support.options import seconds_of
+from bisimetric._support.threads import require_time, within
 from bisimetric.certificates.check import immediate
 from bisimetric.certificates.interval import SPAN_ROUNDING, Application, Certificate, Errors, interval
 from bisimetric.errors import SolverFailed
@@ -31,7 +33,7 @@ MICO_TOL = 1e-9  # relative gap to reach, as in the docstring of `mico`
 BYTES_PER_MICO_PAIR = 80  # the vectors of BiCGSTAB, the problem and the bounds
 
 
-def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
+def mico(chain: Any, other: Any = None, *, discount: float, time_limit: float | None = None) -> Certificate:
     """Compute the MICo distances of a chain, or between two: the value of the independent coupling.
 
     They have the factor 1 - γ as the bisimulation metric has, and are never below it. A state may be at a positive
@@ -42,6 +44,8 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
     chain, other : MarkovChain, or anything that `as_chain` takes
         Chains with rewards, n and m states. Without `other` the chain is compared with itself.
     discount : float in [0, 1)
+    time_limit : float, optional
+        Seconds after which to give up.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
     InvalidChain, InvalidProblem
         A chain cannot be read or has no rewards.
     SolverFailed
-        The linear system cannot be solved to that gap.
+        The linear system cannot be solved to that gap, or not before `time_limit`.
 
     Examples
     --------
@@ -63,6 +67,7 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
     >>> bm.mico(coin, discount=0.5).value.round(10).tolist()
     [[0.25, 0.75], [0.75, 0.25]]
     """
+    seconds = seconds_of(time_limit)
     source = as_chain(chain)
     target = source if other is None else as_chain(other)
     n, m = source.n_states, target.n_states
@@ -73,9 +78,10 @@ def mico(chain: Any, other: Any = None, *, discount: float) -> Certificate:
     if is_immediate(problem):
         return immediate(problem)
     bellman = Bellman.of(problem)
-    found = _solved(problem, bellman, bellman.largest_cost / (1.0 - problem.discount))
-    if not found.is_accurate:
-        found = _solved(problem, bellman, found.largest)
+    with within(seconds, f"MICo on {n} x {m} states"):
+        found = _solved(problem, bellman, bellman.largest_cost / (1.0 - problem.discount))
+        if not found.is_accurate:
+            found = _solved(problem, bellman, found.largest)
     if not found.is_accurate:
         raise SolverFailed(
             f"the MICo distances are known only to {found.gap / bellman.scale:.1g}; choose a smaller discount"
@@ -110,6 +116,7 @@ class _Solved(NamedTuple):
 def _solved(problem: Problem, bellman: Bellman, largest: float) -> _Solved:
     """Solve the linear system for values of about this size."""
     value = independent_value(bellman, MICO_SOLVED * largest, surely=True)
+    require_time()
     return _Solved(value, _apply(problem, bellman, value), problem.discount)
 
 

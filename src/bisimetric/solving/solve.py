@@ -19,7 +19,7 @@ from typing import Any, Generic, NamedTuple, overload
 import numpy.typing as npt
 
 from bisimetric._support.compiling import COMPILING
-from bisimetric._support.options import as_float, flag, function_or_none, is_positive, shown, whole
+from bisimetric._support.options import flag, function_or_none, seconds_of, whole
 from bisimetric._support.threads import DEADLINE, OutOfTime, deadline, no_deadline
 from bisimetric.certificates.interval import Bounds
 from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
@@ -196,11 +196,7 @@ def _checked_options(
         function_or_none(on_step, "on_step")
     goal = solver.default_tol if tol is None else checked_tol(tol, solver)
     steps = solver.default_max_steps if max_steps is None else whole(max_steps, "max_steps", at_least=1)
-    seconds = math.inf
-    if time_limit is not None:
-        if not is_positive(time_limit):
-            raise InvalidOption(f"time_limit is {shown(time_limit)}, expected a positive number of seconds")
-        seconds = as_float(time_limit)
+    seconds = math.inf if time_limit is None else seconds_of(time_limit)
     every = None if look_every is None else whole(look_every, "look_every", at_least=1)
     return _Options(goal, tol is not None, steps, seconds, throw, on_step, every)
 
