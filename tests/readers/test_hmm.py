@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -34,6 +35,14 @@ def observations(seed=0, length=300):
     return model.sample(length)[0]
 
 
+@cache
+def fitted(kind):
+    """A Gaussian model with this kind of covariance; few steps, from known means, are enough."""
+    model = hmm.GaussianHMM(3, covariance_type=kind, init_params="stc", n_iter=2)
+    model.means_ = CENTRES
+    return model.fit(observations())
+
+
 def covariance(label):
     """The covariance in the label of a Gaussian state."""
     d = label[1]
@@ -43,7 +52,7 @@ def covariance(label):
 @pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
 def test_gaussian_models(kind):
     """Every kind of covariance that hmmlearn has."""
-    model = hmm.GaussianHMM(3, covariance_type=kind, random_state=0, n_iter=5).fit(observations())
+    model = fitted(kind)
     chain = bm.from_hmm(model)
     np.testing.assert_allclose(chain.transitions.toarray(), model.transmat_, atol=1e-15)
     np.testing.assert_allclose(chain.start, model.startprob_, atol=1e-15)
@@ -64,7 +73,7 @@ def test_gaussian_models(kind):
 @pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
 def test_mixtures(kind):
     """Refused, or replaced by Gaussians with the same two moments, which samples have too."""
-    model = hmm.GMMHMM(2, n_mix=2, covariance_type=kind, random_state=0, n_iter=3).fit(observations())
+    model = hmm.GMMHMM(2, n_mix=2, covariance_type=kind, random_state=0, n_iter=1).fit(observations(length=100))
     with pytest.raises(InvalidChain, match="mixtures='moments'"):
         bm.as_chain(model)
     label = bm.from_hmm(model, mixtures="moments").labels[0]
@@ -148,6 +157,55 @@ def test_wrong_emissions(emissions, message):
     """The attribute, what came and what was expected."""
     with pytest.raises(InvalidChain, match=message):
         bm.as_chain(model_like(**emissions))
+
+
+def permuted(model, order):
+    """The same model with its states in another order."""
+    other = hmm.GaussianHMM(len(order), covariance_type=model.covariance_type)
+    other.startprob_, other.transmat_ = model.startprob_[order], model.transmat_[np.ix_(order, order)]
+    other.means_ = model.means_[order]
+    other._covars_ = model._covars_ if model.covariance_type == "tied" else model._covars_[order]
+    return other
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+def test_permuted_states(kind):
+    """The same model at distance 0, matched by the permutation."""
+    model = fitted(kind)
+    solution = bm.distance(model, permuted(model, ORDER), discount=0.9, cost=bm.cost.emissions)
+    assert solution.distance <= 1e-9
+    for matching in (solution.match(), solution.assignment().targets):
+        assert [ORDER[k] for k in matching] == [0, 1, 2]
+    changed = permuted(model, ORDER)
+    changed.means_ = changed.means_ + 1.0
+    assert bm.distance(model, changed, discount=0.9, cost=bm.cost.emissions).distance > 1.0
+
+
+def test_two_fits_to_the_same_data():
+    """From other starting points: other numbers of states, nearly the same model, and the matching that maps them."""
+    data = observations(length=500)
+    one, other = (hmm.GaussianHMM(3, covariance_type="full", init_params="stc", n_iter=200, tol=1e-9) for _ in range(2))
+    one.means_, other.means_ = CENTRES, CENTRES[ORDER]
+    one.fit(data)
+    other.fit(data)
+    solution = bm.distance(one, other, discount=0.9, cost=bm.cost.emissions)
+    assert solution.distance <= 1e-3
+    assert [ORDER[k] for k in solution.match()] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "emissions", [{"emissionprob_": [[0.8, 0.2], [0.3, 0.7], [0.5, 0.5]]}, {"lambdas_": [1.0, 5.0, 2.0]}]
+)
+def test_other_families_permuted(emissions):
+    """Categorical and Poisson models."""
+    model = model_like(**emissions)
+    ((name, values),) = emissions.items()
+    other = SimpleNamespace(
+        transmat_=ROWS[np.ix_(ORDER, ORDER)], startprob_=START[ORDER], **{name: np.array(values)[ORDER]}
+    )
+    solution = bm.distance(model, other, discount=0.9, cost=bm.cost.emissions)
+    assert solution.distance == 0.0
+    assert [ORDER[k] for k in solution.match()] == [0, 1, 2]
 
 
 def test_wrong_options():

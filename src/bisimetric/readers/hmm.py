@@ -27,6 +27,7 @@ SUM_TOL = 1e-6  # largest |sum - 1| of the probabilities of a state's symbols or
 SYMMETRY_TOL = (
     1e-8  # largest asymmetry of a covariance, and size of a negative eigenvalue, relative to its largest entry
 )
+STORED = "_covars_"  # where hmmlearn keeps covariances as they were given or fitted
 MIXTURES = ("refuse", "moments")
 
 
@@ -89,13 +90,18 @@ def _emissions(model: Any, kind: str, n: int, mixtures: str) -> list[Label]:
             "Poisson ones; MarkovChain(model.transmat_, start=model.startprob_, labels=...) takes labels of your own"
         )
     for needed, read in EMISSIONS:
-        if all(getattr(model, name, None) is not None for name in needed):
+        if all(_has(model, name) for name in needed):
             return read(model, n, mixtures)
-    families = ", ".join(" with ".join(needed) for needed, _ in EMISSIONS)
+    families = ", ".join(" with ".join(needed) for needed, _ in EMISSIONS[1:])
     raise InvalidChain(
-        f"{kind} has no emissions that are known, expected {families}; call model.fit(observations) first, or give "
+        f"{kind} has no emissions that are known, expected {families}; fit the model first, or give "
         "labels of your own: MarkovChain(model.transmat_, start=model.startprob_, labels=...)"
     )
+
+
+def _has(model: Any, name: str) -> bool:
+    """Whether a model has an attribute; hmmlearn shows covariances that were set only after a fit, but stores them."""
+    return getattr(model, name, None) is not None or (name == "covars_" and getattr(model, STORED, None) is not None)
 
 
 def _given(model: Any, name: str, *shape: int | None) -> Floats:
@@ -178,7 +184,7 @@ def _per_feature(model: Any, name: str, n: int) -> Floats:
 
 def _raw(model: Any, shapes: dict[str, tuple[tuple[int, ...], ...]]) -> tuple[Floats, str]:
     """The covariances as they are stored, and their kind: the one that the model says, or the one that fits."""
-    name = "_covars_" if getattr(model, "_covars_", None) is not None else "covars_"  # hmmlearn's own, then the public
+    name = STORED if getattr(model, STORED, None) is not None else "covars_"
     given = getattr(model, name)
     shape = as_array(given, name, InvalidChain, "covariances").shape
     said = getattr(model, "covariance_type", None)
