@@ -26,6 +26,14 @@ def test_a_frozen_lake():
     assert key.split("\n") == ["S: start, numbers: rewards,", "H: hole, G: goal"]
 
 
+def test_a_decision_process():
+    """Rewards are those of the best or worst action."""
+    marks, key = drawn(bm.from_gymnasium("FrozenLake-v1", options={"is_slippery": False}))
+    assert marks[3, 2] == "+1"
+    assert marks[2, 3] == "H"
+    assert "numbers: largest rewards" in key
+
+
 def test_a_cliff():
     """Too many numbers to read: colours tell the rewards, letters the cliff."""
     marks, key = drawn(bm.from_gymnasium("CliffWalking-v1", policy="uniform"))

@@ -35,7 +35,7 @@ def draw_map(axes: Axes, model: Model, cells: GridCells, title: str) -> None:
     """Draw the map of a model: walls in grey, rewards by colour and number, the start as S, labels as letters."""
     from matplotlib.colors import ListedColormap, to_rgb
 
-    reward = model.reward if isinstance(model, MarkovChain) and model.reward is not None else np.zeros(len(cells.row))
+    reward = _rewards(model)
     colour = np.where(reward > 0, 1, np.where(reward < 0, 2, 0))
     tints = [FREE_COLOUR, GAIN, LOSS]
     tinted = ListedColormap(tints).with_extremes(bad=WALL_GREY)
@@ -49,6 +49,15 @@ def draw_map(axes: Axes, model: Model, cells: GridCells, title: str) -> None:
     draw_marks(axes, cells, marks, np.ones(len(reward)))
     axes.set(xticks=[], yticks=[])
     set_texts(axes, title=title, xlabel=_in_lines(key), ylabel="")
+
+
+def _rewards(model: Model) -> Floats:
+    """[n], the reward of every state; of a decision process the one that is furthest from 0 among its actions."""
+    if isinstance(model, MarkovChain):
+        return np.zeros(model.n_states) if model.reward is None else model.reward
+    offered = np.where(model.available, model.rewards, 0.0)
+    furthest: Floats = offered[np.arange(model.n_states), np.abs(offered).argmax(axis=1)]
+    return furthest
 
 
 def start_marks(start: Floats | None) -> dict[int, str]:
@@ -67,7 +76,8 @@ def _marks(axes: Axes, model: Model, reward: Floats, cells: GridCells) -> tuple[
     numbers = {k: f"{marks[k]} {_signed(reward[k])}" if k in marks else _signed(reward[k]) for k in rewarded}
     if numbers and len(numbers) <= MARKED and can_be_read(axes, cells, numbers):
         marks |= numbers
-        key.append("numbers: rewards" + (f", else {_signed(ground)}" if ground else ""))
+        what = "rewards" if isinstance(model, MarkovChain) else "largest rewards"
+        key.append(f"numbers: {what}" + (f", else {_signed(ground)}" if ground else ""))
     elif numbers:
         key += [f"orange: rewards up to {_signed(reward.max())}"] if reward.max() > 0 else []
         key += [f"blue: rewards down to {_signed(reward.min())}"] if reward.min() < 0 else []
