@@ -27,7 +27,7 @@ SUM_TOL = 1e-6  # largest |sum - 1| of the probabilities of a state's symbols or
 SYMMETRY_TOL = (
     1e-8  # largest asymmetry of a covariance, and size of a negative eigenvalue, relative to its largest entry
 )
-STORED = "_covars_"  # where hmmlearn keeps covariances as they were given or fitted
+KEPT_COVARS = "_covars_"  # where hmmlearn keeps covariances as they were given or fitted
 MIXTURES = ("refuse", "moments")
 
 
@@ -101,7 +101,9 @@ def _emissions(model: Any, kind: str, n: int, mixtures: str) -> list[Label]:
 
 def _has(model: Any, name: str) -> bool:
     """Whether a model has an attribute; hmmlearn shows covariances that were set only after a fit, but stores them."""
-    return getattr(model, name, None) is not None or (name == "covars_" and getattr(model, STORED, None) is not None)
+    return getattr(model, name, None) is not None or (
+        name == "covars_" and getattr(model, KEPT_COVARS, None) is not None
+    )
 
 
 def _given(model: Any, name: str, *shape: int | None) -> Floats:
@@ -184,7 +186,7 @@ def _per_feature(model: Any, name: str, n: int) -> Floats:
 
 def _raw(model: Any, shapes: dict[str, tuple[tuple[int, ...], ...]]) -> tuple[Floats, str]:
     """The covariances as they are stored, and their kind: the one that the model says, or the one that fits."""
-    name = STORED if getattr(model, STORED, None) is not None else "covars_"
+    name = KEPT_COVARS if getattr(model, KEPT_COVARS, None) is not None else "covars_"
     given = getattr(model, name)
     shape = as_array(given, name, InvalidChain, "covariances").shape
     said = getattr(model, "covariance_type", None)
