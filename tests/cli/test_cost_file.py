@@ -30,7 +30,7 @@ def test_every_format(ending, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("cost.txt", "1", "expected 'reward', 'labels' or a file"),
+        ("cost.txt", "1", "expected 'reward', 'labels', "),
         ("cost.json", "{}", "expected a list of rows"),
         ("cost.json", "[[1,", "is not a .json table"),
         ("cost.json", "[" * 100_000, "is not a .json table"),

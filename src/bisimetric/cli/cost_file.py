@@ -25,7 +25,10 @@ def read_costs(path: str, shape: tuple[int, int]) -> npt.ArrayLike:
     read = COST_READERS.get(file.suffix)
     if read is None:
         known = ", ".join(COST_READERS)
-        raise FileFormatError(f"cost {path!r} is unknown, expected 'reward', 'labels' or a file ({known})")
+        raise FileFormatError(
+            f"cost {path!r} is unknown, expected 'reward', 'labels', 'label-difference', 'label-jaccard', a sum as in "
+            f"'reward+0.5*labels', or a file ({known})"
+        )
     status = file.stat()
     if not stat.S_ISREG(status.st_mode):
         raise FileFormatError(f"{path} is not a regular file, expected a table of costs")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-import numpy.typing as npt
-
-from bisimetric import cost as costs
 from bisimetric import solvers
 from bisimetric._support.text import discount_text, printable
 from bisimetric.bisimulation.metric import bisimilarity_distance
+from bisimetric.cli.costs import read_cost
 from bisimetric.cli.outcome import Question
 from bisimetric.cli.progress import Progress
 from bisimetric.cli.solver_options import chosen_solver
@@ -91,14 +89,3 @@ def _bisimilarity(request: DistanceRequest, solver: AnySolver, source: MarkovCha
         "bisimilarity", request.source, request.target, "labels", meaning, request.discount, normalised=False
     )
     return Posed(question, partial(bisimilarity_distance, source, target, discount=request.discount, solver=solver))
-
-
-def read_cost(text: str, shape: tuple[int, int]) -> npt.ArrayLike | costs.Cost:
-    """The cost that a word or a file stands for."""
-    if text == "reward":
-        return costs.reward_gap
-    if text == "labels":
-        return costs.label_mismatch
-    from bisimetric.cli.cost_file import read_costs
-
-    return read_costs(text, shape)

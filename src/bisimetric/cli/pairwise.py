@@ -13,7 +13,8 @@ from rich.text import Text
 
 from bisimetric import solvers
 from bisimetric._support.text import discount_text, printable
-from bisimetric.cli.distance import EXACT, read_cost
+from bisimetric.cli.costs import read_cost
+from bisimetric.cli.distance import EXACT
 from bisimetric.cli.distance_tables import TABLE_ENDINGS, status_names, write_distances
 from bisimetric.cli.messages import ExitCode, is_quiet, note, tell
 from bisimetric.cli.models import Reading

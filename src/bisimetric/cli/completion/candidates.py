@@ -177,7 +177,13 @@ def _experiments(before: Sequence[str], current: str) -> Completions:
 
 
 def _costs(before: Sequence[str], current: str) -> Completions:
-    return _fitting({"reward": "difference of rewards", "labels": "1 where labels differ"}, current, FILES)
+    known = {
+        "reward": "difference of rewards",
+        "labels": "1 where labels differ",
+        "label-difference": "how many labels of two sets differ",
+        "label-jaccard": "which share of the labels of two sets differs",
+    }
+    return _fitting(known, current, FILES)
 
 
 def _files(before: Sequence[str], current: str) -> Completions:
