@@ -19,6 +19,7 @@ References: Calo et al. 2024, Algorithm 1 (the rounds with steps); Thibault et a
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 OVER_RELAXATION = 1.85  # ω
@@ -42,7 +43,7 @@ class Phases(NamedTuple):
     def split(cls, rounds: int, projections: int | None) -> Phases:
         """The given number of projections at the end; two thirds by default, none if there are few rounds."""
         if projections is None:
-            projections = rounds - 2 * round(rounds / 6) if rounds >= FEWEST_ROUNDS else 0
+            projections = rounds - 2 * round(Fraction(rounds, 6)) if rounds >= FEWEST_ROUNDS else 0
         return cls(rounds - projections, rounds)
 
     @property

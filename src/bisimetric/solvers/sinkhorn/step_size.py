@@ -200,7 +200,7 @@ def schedule(
         least_span = max(largest - smallest, AUTO_LEAST_SPAN * largest) or largest  # the product may underflow to 0
         phases = Phases.split(rounds, projections)
         if phases.projections:
-            pace = FIRST_PACE / math.sqrt(phases.steps)
+            pace = FIRST_PACE / math.sqrt(as_float(phases.steps))  # zero for a number beyond all floats
             return Schedule(lambda _: pace, phases, least_span=least_span, controlled=True)
         return Schedule(lambda k: AUTO_FIRST / k**AUTO_DECAY, phases, least_span=least_span)
     phases = Phases.split(rounds, projections or 0)
