@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bisimetric.bisimulation.aggregation import MDPAggregation as MDPAggregation
     from bisimetric.bisimulation.aggregation import aggregate as aggregate
     from bisimetric.bisimulation.classes import bisimilar_classes as bisimilar_classes
+    from bisimetric.bisimulation.label_changes import label_changes as label_changes
     from bisimetric.bisimulation.metric import bisimilarity_distance as bisimilarity_distance
     from bisimetric.bisimulation.metric import bisimulation_metric as bisimulation_metric
     from bisimetric.bisimulation.mico import mico as mico
@@ -79,6 +80,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "aggregate",
     ),
     "bisimulation.classes": ("bisimilar_classes",),
+    "bisimulation.label_changes": ("label_changes",),
     "bisimulation.metric": (
         "bisimilarity_distance",
         "bisimulation_metric",

@@ -75,3 +75,19 @@ def fading(n, seed):
     rows = 0.9 * bm.environments.random_chain(n, seed=seed).transitions.toarray() + 0.1 * np.eye(n)[-1]
     rows[-1] = np.eye(n)[-1]
     return bm.MarkovChain(rows, labels=[*("abb" * n)[: n - 1], "end"], start=0)
+
+
+def die(extra=0.0):
+    """Knuth and Yao's die from coins; labels are on the outcomes only."""
+    rows = np.zeros((13, 13))
+    for state, (heads, tails) in enumerate([(1, 2), (3, 4), (5, 6), (1, 7), (8, 9), (10, 11), (2, 12)]):
+        rows[state, heads], rows[state, tails] = 0.5 + extra, 0.5 - extra
+    rows[range(7, 13), range(7, 13)] = 1.0
+    return bm.MarkovChain(rows, labels=[()] * 7 + [(k,) for k in range(1, 7)], start=0)
+
+
+def throw():
+    """A fair die, thrown once."""
+    rows = np.zeros((7, 7))
+    rows[0, 1:], rows[range(1, 7), range(1, 7)] = 1 / 6, 1.0
+    return bm.MarkovChain(rows, labels=[(), *((k,) for k in range(1, 7))], start=0)

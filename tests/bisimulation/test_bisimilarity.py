@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bisimetric as bm
 from tests import reference
-from tests.bisimulation.labelled import UNIT, coin, distances, ending_chains, labelled_chains, split
+from tests.bisimulation.labelled import UNIT, coin, die, distances, ending_chains, labelled_chains, split, throw
 
 # ------------------------------------------------------------------ known answers
 
@@ -39,24 +39,12 @@ def test_equal_coins_up_to_rounding_are_bisimilar():
     assert distances(third, other).interval == (0.0, 0.0)
 
 
-def die(extra=0.0):
-    """Knuth and Yao's die from coins; labels are on the outcomes only."""
-    rows = np.zeros((13, 13))
-    for state, (heads, tails) in enumerate([(1, 2), (3, 4), (5, 6), (1, 7), (8, 9), (10, 11), (2, 12)]):
-        rows[state, heads], rows[state, tails] = 0.5 + extra, 0.5 - extra
-    rows[range(7, 13), range(7, 13)] = 1.0
-    return bm.MarkovChain(rows, labels=[()] * 7 + [(k,) for k in range(1, 7)], start=0)
-
-
 def test_the_die_and_its_quotient():
     """The smallest die that behaves alike is at 0, a bent one is not, and a die of one throw is seen at once."""
     assert distances(die(), bm.quotient(die())[0]).interval == (0.0, 0.0)
     bent = distances(die(), die(0.01))
     assert 0 < bent.interval[0] <= bent.interval[1] < 0.1
-    throw = np.zeros((7, 7))
-    throw[0, 1:], throw[range(1, 7), range(1, 7)] = 1 / 6, 1.0
-    fair = bm.MarkovChain(throw, labels=[(), *((k,) for k in range(1, 7))], start=0)
-    assert distances(die(), fair).distance == pytest.approx(1, abs=1e-12)
+    assert distances(die(), throw()).distance == pytest.approx(1, abs=1e-12)
 
 
 def test_all_labels_alike_or_all_different():

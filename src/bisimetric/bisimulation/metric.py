@@ -159,7 +159,8 @@ def bisimilarity_distance(
     d(s, t) is 1 where labels differ, else γ·OT_d of the successors. Zero means bisimilar. For every property φ of the
     labels of the first h + 1 states on the way, the probabilities from two states differ by
     |Pr(φ) - Pr'(φ)| ≤ d/γ^h at most. Without a discount (γ = 1) that is |Pr(φ) - Pr'(φ)| ≤ d for every property of all
-    the labels on the way. Steps count: a chain that does the same with an extra step is a different chain.
+    the labels on the way. Steps count: a chain that does the same with an extra step is a different chain. Where they
+    should not, compare the chains that `label_changes` returns.
 
     At γ = 1 all depends on which states are bisimilar: coins that differ by ε and are tossed forever are at distance 1,
     for every ε > 0. States count as bisimilar where `bisimilar_classes` puts them in one class, with its tolerance of

@@ -181,7 +181,9 @@ class Coupling(Immutable):
 class Potentials(Immutable):
     """The proof of a lower bound L on the distances: potentials[x, y] = (f, g) on the successors of x and of y.
 
-    f + g ≤ L on the successors, and L ≤ c + γ(<f, P[x]> + <g, Q[y]>) at every pair.
+    f + g ≤ L on the successors, and L ≤ c + γ(<f, P[x]> + <g, Q[y]>) at every pair. Without a discount (bisimilarity
+    distances) L is the value that was checked, the second inequality holds up to a residual, and `solution.lower` is L
+    less that residual times the expected number of steps.
 
     Parameters
     ----------

@@ -106,6 +106,11 @@ class BisimilarityProblem(Problem):
         error += _apart(source.chain.transitions, target.chain.transitions, numbers_x, numbers_y)
         return Quotient(source, target, self.cost[here] > 0.0, np.equal.outer(numbers_x, numbers_y), error)
 
+    @property
+    def cost_text(self) -> str:
+        """Empty: the distance says what it is about."""
+        return ""
+
     def _words(self) -> tuple[object, ...]:
         return *super()._words(), self.tol
 
