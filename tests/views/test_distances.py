@@ -135,3 +135,15 @@ def test_large_matrices_are_drawn_small():
     assert figure.axes[0].images[0].get_array().shape == (1000, 1000)
     assert "distance, mean over 4 × 4 pairs" in texts(figure)
     assert figure.axes[0].get_xlim() == (-0.5, 3999.5)
+
+
+def test_long_names_of_grids_have_a_line_of_their_own():
+    """Over maps, which are narrow; the end of a name, which may be what differs, is kept, and newlines are escaped."""
+    long = "gym:FrozenLake-v1,map_name=8x8,success_rate=0.25"
+    solution = bm.distance("grid-3x3", "open-grid:3", discount=0.5)
+    left, middle, *_ = bm.plot.distances(solution, names=(long, "a\n" + long)).axes
+    title = left.get_title(loc="left")
+    assert title.startswith("source:\ngym:FrozenLake")
+    assert title.endswith("rate=0.25")
+    assert max(map(len, title.splitlines())) <= 36
+    assert middle.get_title(loc="left").count("\n") == 1

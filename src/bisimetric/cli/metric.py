@@ -49,8 +49,8 @@ def _pose(request: MetricRequest, progress: Progress) -> Posed:
     solver = None
     if request.solver is not None:
         solver = chosen_solver(request.solver, request.settings, [EXACT_GAME] if games else list(solvers.SOLVERS))
-    rule = {"same": "same actions", "matched": "matched actions (lax)"}[request.actions] if games else "chains"
-    meaning = f"bisimulation metric, {rule}, times 1-γ; γ = {discount_text(request.discount)}, cost: reward"
+    rule = {"same": " with the same actions", "matched": " with matched actions"}[request.actions] if games else ""
+    meaning = f"bisimulation metric{rule}, times 1-γ; γ = {discount_text(request.discount)}"
     question = Question(
         "metric",
         request.source,

@@ -39,6 +39,7 @@ MAPS_SIZE, MATRIX_WIDTH = (9.6, 3.7), 7.2  # inches
 NUMBERED_SIZE, NUMBERED_WIDTH = (12.0, 5.0), 1.9  # inches; width of a panel with numbers, in maps
 NAMED = 40  # an axis shows names up to this many states, numbers beyond
 LONGEST_TICK = 18  # characters
+MAP_TITLE = 36  # characters that fit over a map
 RESOLUTION = 1000  # rows or columns of a matrix that are drawn; a larger matrix is averaged over blocks
 
 
@@ -99,8 +100,8 @@ def on_grids(
     """Draw both maps, and the distance from the source's start to every cell of the target, as `numbers` too."""
     figure = new_figure(NUMBERED_SIZE if numbers else MAPS_SIZE)
     left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, NUMBERED_WIDTH if numbers else 1))
-    draw_map(left, source, checked_cells(source.names), _titled("source", names, 0))
-    draw_map(middle, target, checked_cells(target.names), _titled("target", names, 1))
+    draw_map(left, source, checked_cells(source.names), _over_map("source", names, 0))
+    draw_map(middle, target, checked_cells(target.names), _over_map("target", names, 1))
     starts = start_marks(target.start)
     written = {k: f"{value:.2f}" for k, value in enumerate(to_cells.tolist())} if numbers else starts
     marks: dict[State, str] = {state: text for state, text in written.items()}  # noqa: C416 - keys are invariant
@@ -120,6 +121,16 @@ def _summary(solution: Answer) -> str:
 
 def _titled(role: str, names: tuple[str, str] | None, k: int) -> str:
     return role if names is None else f"{role}: {names[k]}"
+
+
+def _over_map(role: str, names: tuple[str, str] | None, k: int) -> str:
+    """The title of a map, which is a third of the picture: a long name has a line of its own, and keeps both ends."""
+    title = _titled(role, names, k)
+    if names is None or len(title) <= MAP_TITLE:
+        return title
+    name = names[k]
+    cut = name if len(name) <= MAP_TITLE else f"{name[: MAP_TITLE // 2 - 1]}…{name[-MAP_TITLE // 2 :]}"
+    return f"{role}:\n{inert(cut, MAP_TITLE)}"
 
 
 def _matrix(solution: Answer, names: tuple[str, str] | None, axes: Axes | None) -> Figure:
