@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.errors import InvalidChain
+from bisimetric.errors import BisimetricError, InvalidChain
 
 ROWS = [[0.5, 0.5, 0.0], [0.0, 0.25, 0.75], [1.0, 0.0, 0.0]]
 FRAME = pd.DataFrame(ROWS, index=["a", "b", "c"], columns=["a", "b", "c"])
@@ -107,3 +111,22 @@ class Unindexed:
 def test_frames_without_an_index():
     """Rows are in the order of the columns."""
     assert bm.MarkovChain(Unindexed()) == bm.MarkovChain(np.eye(2), names=["a", "b"])
+
+
+LABELS = st.sampled_from(["a", "b", 0, 1, "0", None, np.nan, (1, 2), pd.Timestamp(0)])
+ENTRIES = st.sampled_from([0.0, 0.5, 1.0, np.nan, None, "x", True, 3])
+
+
+@given(st.data(), st.integers(0, 3), st.integers(0, 3))
+def test_any_frame(data, rows, columns):
+    """A chain, or an error of ours."""
+    entries = [[data.draw(ENTRIES) for _ in range(columns)] for _ in range(rows)]
+    index, heads = ([data.draw(LABELS) for _ in range(size)] for size in (rows, columns))
+    frame = pd.DataFrame(entries, index=index, columns=heads)
+    makes = (bm.as_chain, bm.MarkovChain.normalised, lambda one: bm.MDP([one, one], np.zeros((rows, 2))))
+    for make in makes:
+        with suppress(BisimetricError):
+            make(frame)
+    for series in (frame.squeeze(), *(frame.iloc[:, k] for k in range(columns))):
+        with suppress(BisimetricError):
+            bm.MarkovChain(np.eye(2), names=["a", "b"], reward=series, start=series, labels=series)

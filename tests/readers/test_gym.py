@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 import gymnasium
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.errors import InvalidChain, InvalidOption, MissingExtra
+from bisimetric.errors import BisimetricError, InvalidChain, InvalidOption, MissingExtra
 
 TAXI = max(name for name in gymnasium.registry if name.startswith("Taxi-v"))
 CASES = [
@@ -166,6 +169,18 @@ def test_wrong_texts(text, message):
     """One line that says what would be right."""
     with pytest.raises(InvalidOption, match=message):
         bm.as_chain(f"gym:{text}")
+
+
+PIECES = ["FrozenLake-v1", "desc=", '["SF","HG"]', "is_slippery=", "policy=", "uniform", "optimal", "discount=0.9", ",",
+          "map_name=8x8", "success_rate=2", "reward_schedule=[1]", "nan", "[", '"', ":", "\0", "\ud800"]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=6), st.sampled_from(["gym:", "gym:FrozenLake-v1,"]))
+def test_any_text(pieces, head):
+    """A model, or an error of ours."""
+    for make in (bm.as_chain, bm.as_mdp):
+        with suppress(BisimetricError):
+            make(head + "".join(pieces))
 
 
 @pytest.mark.parametrize("name", ["Blackjack-v1", "CartPole-v1"])
