@@ -129,7 +129,7 @@ def test_what_is_wrong_with_a_dict(kind, document, message):
         ('{"transitions": [[[1]]], "rewards": [[1]], "action": ["a"]}', "did you mean 'actions'"),
         ('{"transitions": [[1]], "lables": ["a"]}', "did you mean 'labels'"),
         ('{"reward": [1]}', "transitions is missing"),
-        ('{"something": 1}', "format is None"),
+        ('{"something": 1}', "has no transitions"),
     ],
 )
 def test_wrong_keys_in_files(text, message, tmp_path):

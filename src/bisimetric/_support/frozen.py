@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-Held = TypeVar("Held")
-Kind = TypeVar("Kind", bound="Immutable")
+ImmutableT = TypeVar("ImmutableT", bound="Immutable")
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -43,14 +42,14 @@ class Immutable:
         return _rebuild, (type(self), slots | getattr(self, "__dict__", {}))
 
 
-def changed(thing: Kind, **values: object) -> Kind:
+def changed(thing: ImmutableT, **values: object) -> ImmutableT:
     """The same object with other values of some fields; they are not checked again, and arrays become read-only."""
     names = {field.name for field in fields(thing)}  # type: ignore[arg-type]
     assert set(values) <= names, set(values) - names
     return _rebuild(type(thing), {name: values[name] if name in values else getattr(thing, name) for name in names})
 
 
-def _rebuild(kind: type[Kind], values: dict[str, Any]) -> Kind:
+def _rebuild(kind: type[ImmutableT], values: dict[str, Any]) -> ImmutableT:
     """An object with these fields, as pickle and `changed` make it."""
     thing = object.__new__(kind)
     for name, value in values.items():

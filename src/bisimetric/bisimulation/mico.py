@@ -89,7 +89,7 @@ def mico(chain: Any, other: Any = None, *, discount: float, time_limit: float | 
     return _certify(problem, bellman, found)
 
 
-class _Solved(NamedTuple):
+class _Values(NamedTuple):
     """V and c + γ P V P'ᵀ, in the operator's scale."""
 
     value: Floats
@@ -113,11 +113,11 @@ class _Solved(NamedTuple):
         return self.gap <= max(MICO_TOL, rounding) * self.largest
 
 
-def _solved(problem: Problem, bellman: Bellman, largest: float) -> _Solved:
+def _solved(problem: Problem, bellman: Bellman, largest: float) -> _Values:
     """Solve the linear system for values of about this size."""
     value = independent_value(bellman, MICO_SOLVED * largest, surely=True)
     require_time()
-    return _Solved(value, _apply(problem, bellman, value), problem.discount)
+    return _Values(value, _apply(problem, bellman, value), problem.discount)
 
 
 def _apply(problem: Problem, bellman: Bellman, value: Floats) -> Floats:
@@ -127,7 +127,7 @@ def _apply(problem: Problem, bellman: Bellman, value: Floats) -> Floats:
     return bellman.scaled_cost() + problem.discount * moved
 
 
-def _certify(problem: Problem, bellman: Bellman, found: _Solved) -> Certificate:
+def _certify(problem: Problem, bellman: Bellman, found: _Values) -> Certificate:
     chains = problem.source, problem.target
     terms = sum(float(np.diff(chain.transitions.indptr).max()) for chain in chains)
     rows = 0.5 * sum(float(chain.row_error.max()) for chain in chains)

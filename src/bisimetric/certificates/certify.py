@@ -8,12 +8,10 @@ import numpy.typing as npt
 from bisimetric.certificates.check import check, immediate
 from bisimetric.certificates.interval import Certificate
 from bisimetric.errors import InvalidProblem
-from bisimetric.models.rows import Floats, finite, float_array
+from bisimetric.models.rows import Floats, Mask, finite, float_array
 from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.operators.trees import TreeWitness, new_trees
 from bisimetric.problems.discounted import Problem
-
-Mask = npt.NDArray[np.bool_]
 
 
 def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:

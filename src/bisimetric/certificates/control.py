@@ -17,7 +17,7 @@ import numpy as np
 
 from bisimetric.certificates.interval import SUBNORMAL_BELOW, Certificate, Errors, widening
 from bisimetric.models.rows import Floats
-from bisimetric.operators.control import ControlBellman, Policy
+from bisimetric.operators.control import ControlBellman, PolicyArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +34,7 @@ class ControlCertificate(Certificate):
         return f"ControlCertificate({len(self.value)} states, gap {self.gap:.2g}, relative {self.relative_gap:.2g})"
 
 
-def check_control(bellman: ControlBellman, value: Floats, policy: Policy) -> ControlCertificate:
+def check_control(bellman: ControlBellman, value: Floats, policy: PolicyArray) -> ControlCertificate:
     """The bounds that a value and a policy prove, in the units of the rewards."""
     earned = bellman.earned(value)
     below, above = bellman.taken(earned, policy), earned.max(axis=0)

@@ -25,13 +25,11 @@ from bisimetric.certificates.zeros import coupled_pairs
 from bisimetric.cost.ground import cost_below
 from bisimetric.couplings.witness import Witness
 from bisimetric.kernels.layout import Trees
-from bisimetric.models.rows import Floats, offsets
+from bisimetric.models.rows import Floats, Mask, offsets
 from bisimetric.operators.action_rules import count_up
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.game import GameBellman
 from bisimetric.operators.trees import TreeWitness
-
-Mask = npt.NDArray[np.bool_]
 
 
 class BlockWitness(Witness, Protocol):

@@ -52,7 +52,7 @@ def between_starts(certificate: Certificate, source: Floats, target: Floats) -> 
     return StartTransport(value, lower, upper, xs[best.left], ys[best.right], best.weight)
 
 
-class _Transport(NamedTuple):
+class _LawTransport(NamedTuple):
     lower: float
     upper: float
     left: npt.NDArray[np.int32]
@@ -60,7 +60,7 @@ class _Transport(NamedTuple):
     weight: Floats
 
 
-def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
+def _transport(distances: Floats, source: Floats, target: Floats) -> _LawTransport:
     """One transport with certified bounds: a sweep over a single pair whose rows are the two laws, without zeros."""
     largest = float(distances.max()) or 1.0
     value = distances / largest
@@ -80,7 +80,7 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _Transport:
     below, above = float(lower[0] - slip) * largest, float(upper[0] + slip) * largest
     if largest < SUBNORMAL_BELOW:
         below, above = float(np.nextafter(below, -np.inf)), float(np.nextafter(above, np.inf))
-    return _Transport(below, above, cells.left, cells.right, cells.weight)
+    return _LawTransport(below, above, cells.left, cells.right, cells.weight)
 
 
 def _single_row(law: Floats) -> Rows:

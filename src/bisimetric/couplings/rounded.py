@@ -94,7 +94,7 @@ def evaluation_target(bellman: Bellman, *, last: bool) -> float:
 
 
 def policy_value(
-    bellman: Bellman, apply: krylov.MatrixProduct, matrix: ladder.Matrix, guess: Floats, target: float
+    bellman: Bellman, apply: krylov.MatrixProduct, matrix: ladder.MakeMatrix, guess: Floats, target: float
 ) -> Floats:
     """V with apply(V) = c up to a residual of `target`, clipped to the range of distances; the guess if all fails."""
     cost = bellman.scaled_cost().ravel()

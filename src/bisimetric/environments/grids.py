@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from bisimetric._support.options import one_of, whole
 from bisimetric.environments.layout import Cell, Layout, read_map, require_square
-from bisimetric.environments.walks import Matrix, random_walk
+from bisimetric.environments.walks import SparseRows, random_walk
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats, real_array
@@ -139,7 +139,7 @@ def grid_3x3() -> MarkovChain:
     )
 
 
-def chain_on(layout: Layout, transitions: Matrix, reward: Floats, start: object) -> MarkovChain:
+def chain_on(layout: Layout, transitions: SparseRows, reward: Floats, start: object) -> MarkovChain:
     """The chain with these transitions; its states are named and labelled after their cells."""
     return MarkovChain(
         transitions,

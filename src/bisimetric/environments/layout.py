@@ -14,19 +14,17 @@ from numbers import Integral
 from textwrap import dedent
 
 import numpy as np
-import numpy.typing as npt
 
 from bisimetric._support import memory
 from bisimetric._support.options import shown
 from bisimetric.errors import InvalidOption
+from bisimetric.models.rows import Ints, Mask
 
 WALL, FREE, DOOR, GOAL, START = "#.DGS"
 BYTES_PER_MAP_CELL = 400  # memory of a map and its chain together
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right
 
 Cell = tuple[int, int]
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,14 +23,14 @@ from bisimetric._support.options import one_of, shown, whole
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats
 
-Kind = Literal["softmax", "uniform"]
+RowKind = Literal["softmax", "uniform"]
 ROW_KINDS = ("softmax", "uniform")
 SOFTMAX_SCALE = 0.1  # standard deviation of the logits
 BYTES_PER_DENSE_ENTRY = 40  # memory of a dense array and its chain together
 BYTES_PER_TRANSITION = 48
 
 
-def random_chain(n: int, *, kind: Kind = "softmax", seed: int) -> MarkovChain:
+def random_chain(n: int, *, kind: RowKind = "softmax", seed: int) -> MarkovChain:
     """A chain of n states with dense random rows and random rewards; start 0.
 
     Parameters
@@ -74,7 +74,7 @@ def random_chain(n: int, *, kind: Kind = "softmax", seed: int) -> MarkovChain:
     return MarkovChain(weights, reward=reward, start=0)
 
 
-def random_cost(n: int, m: int, *, kind: Kind = "softmax", seed: int) -> Floats:
+def random_cost(n: int, m: int, *, kind: RowKind = "softmax", seed: int) -> Floats:
     """A random cost between n and m states.
 
     Parameters

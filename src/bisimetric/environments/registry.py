@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from bisimetric._support.options import hint, whole
 from bisimetric.environments.grids import grid_3x3, open_grid
 from bisimetric.environments.obstacles import four_rooms_obstacles
-from bisimetric.environments.random_chains import Kind, random_chain, random_sparse_chain
+from bisimetric.environments.random_chains import RowKind, random_chain, random_sparse_chain
 from bisimetric.environments.rooms import (
     classic_four_rooms,
     four_rooms,
@@ -35,7 +35,7 @@ MAX_SUCCESSORS = 100
 SUCCESSORS = 5  # successors of a state in a sparse chain, by default
 LISTED = "`bisimetric environments` lists them"
 
-Reader = Callable[[str, str], object]  # (text, what it is) -> value
+ReadText = Callable[[str, str], object]  # (text, what it is) -> value
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ class Family:
 
     build: Callable[..., MarkovChain]
     entries: tuple[Entry, ...]
-    argument: tuple[str, Reader] | None = None
+    argument: tuple[str, ReadText] | None = None
     required: bool = False
-    options: Mapping[str, Reader] = field(default_factory=dict)
+    options: Mapping[str, ReadText] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
 
 
@@ -195,7 +195,7 @@ def _number(text: str, what: str) -> float:
         raise InvalidOption(f"{what} is {text!r}, expected a number") from None
 
 
-def _whole(at_least: int, at_most: int) -> Reader:
+def _whole(at_least: int, at_most: int) -> ReadText:
     def read(text: str, what: str) -> int:
         try:
             number = int(text)
@@ -210,7 +210,7 @@ def _four_rooms_obstacles(seed: int = 0) -> MarkovChain:
     return four_rooms_obstacles(seed=seed)
 
 
-def _random(n: int, kind: Kind = "softmax", seed: int = 0) -> MarkovChain:
+def _random(n: int, kind: RowKind = "softmax", seed: int = 0) -> MarkovChain:
     return random_chain(n, kind=kind, seed=seed)
 
 

@@ -21,11 +21,12 @@ import numpy as np
 
 from bisimetric._support.options import fraction, one_of, whole
 from bisimetric.environments.grids import CORNERS, Corner, chain_on, grid
-from bisimetric.environments.layout import Layout, Mask, read_map, require_square
+from bisimetric.environments.layout import Layout, read_map, require_square
 from bisimetric.environments.walks import directed_walks, random_walk, shortest_walk
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
+from bisimetric.models.rows import Mask
 
 FOUR_ROOMS = """
     ...#...

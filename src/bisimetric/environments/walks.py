@@ -18,14 +18,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.options import one_of
-from bisimetric.environments.layout import STEPS, Ints, Layout, Mask
+from bisimetric.environments.layout import STEPS, Layout
+from bisimetric.models.rows import Ints, Mask
 
 WALKS = ("stay", "neighbours")
 
-Matrix: TypeAlias = "sparse.csr_array"
+SparseRows: TypeAlias = "sparse.csr_array"
 
 
-def random_walk(layout: Layout, walk: str) -> Matrix:
+def random_walk(layout: Layout, walk: str) -> SparseRows:
     """The transitions of the walk "stay" or "neighbours"."""
     beside = layout.neighbours()  # [4, n]
     here = np.arange(layout.n_states)
@@ -38,7 +39,7 @@ def random_walk(layout: Layout, walk: str) -> Matrix:
     return _moves(target, chance)
 
 
-def directed_walks(layout: Layout, slip: float) -> list[Matrix]:
+def directed_walks(layout: Layout, slip: float) -> list[SparseRows]:
     """The transitions of steps up, down, left and right; with probability `slip` a step has a random direction."""
     beside = layout.neighbours()  # [4, n]
     target = np.where(beside < 0, np.arange(layout.n_states), beside)
@@ -47,7 +48,7 @@ def directed_walks(layout: Layout, slip: float) -> list[Matrix]:
     return [(1 - slip) * _moves(row[None, :], certain) + slip * anywhere for row in target]
 
 
-def shortest_walk(layout: Layout, goals: Mask) -> Matrix:
+def shortest_walk(layout: Layout, goals: Mask) -> SparseRows:
     """The transitions of the shortest path to the nearest goal."""
     beside = layout.neighbours()
     here = np.arange(layout.n_states)
@@ -71,7 +72,7 @@ def _steps_to(goals: Mask, beside: Ints) -> Ints:
     return steps
 
 
-def _moves(target: Ints, chance: npt.NDArray[np.float64]) -> Matrix:
+def _moves(target: Ints, chance: npt.NDArray[np.float64]) -> SparseRows:
     """The matrix that moves state x to target[k, x] with probability chance[k, x]; equal targets are summed."""
     n_choices, n_states = target.shape
     row = np.tile(np.arange(n_states), n_choices)

@@ -14,7 +14,7 @@ from bisimetric.io.save_load import decode, encode
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 
-Kind = TypeVar("Kind")
+StoredT = TypeVar("StoredT")
 
 
 def to_dict(obj: object) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def to_dict(obj: object) -> dict[str, Any]:
     return document
 
 
-def from_dict(document: Mapping[str, Any], kind: type[Kind]) -> Kind:
+def from_dict(document: Mapping[str, Any], kind: type[StoredT]) -> StoredT:
     """The object of this kind that a document describes; models raise InvalidChain as their constructors do."""
     check_kind(document, "document", Mapping, f"a dict as {kind.__name__}.to_dict returns it")
     wrong = InvalidChain if kind in (MarkovChain, MDP) else FileFormatError

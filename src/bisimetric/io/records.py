@@ -25,7 +25,7 @@ RECHECK_SLACK = 256 * UNIT_ROUNDOFF
 SLACK_PER_CELL = 8 * UNIT_ROUNDOFF
 
 
-class Record(NamedTuple):
+class StoredRecord(NamedTuple):
     """The record of a solve as a file has it."""
 
     solver: str
@@ -52,12 +52,12 @@ def record_document(answer: Answer, solver: str, unsolved: Any) -> Document:
     }
 
 
-def record_from(fields: Fields, shape: tuple[int, int]) -> Record:
+def record_from(fields: Fields, shape: tuple[int, int]) -> StoredRecord:
     """The record that the fields describe; its bounds are not proved yet."""
     value, lower, upper = (fields.floats(key, *shape, least=0.0) for key in RECORD_ARRAYS)
     if not ((lower <= value) & (value <= upper)).all():
         raise FileFormatError("value is not between lower and upper everywhere")
-    return Record(
+    return StoredRecord(
         fields.of_kind("solver", str),
         _status(fields),
         tuple(_step(line, k) for k, line in enumerate(fields.of_kind("history", list))),

@@ -34,7 +34,7 @@ DENSE_FROM = 0.05  # share of nonzeros from which dense factors are used
 DENSE_UP_TO = 5_000  # states up to which dense factors are used
 REFINEMENTS = 4
 
-Solve = Callable[[Floats, float], Floats]  # right-hand side and target residual to solution
+SolveSystem = Callable[[Floats, float], Floats]  # right-hand side and target residual to solution
 
 
 class _Stage(NamedTuple):
@@ -43,7 +43,7 @@ class _Stage(NamedTuple):
     states: npt.NDArray[np.int64]
     rows: sparse.csr_array  # [states, size], or all rows where components are substituted
     begin: npt.NDArray[np.int64]  # where these begin, and the end
-    solve: Solve | None  # None: one component after the other
+    solve: SolveSystem | None  # None: one component after the other
 
 
 class Factors:
@@ -125,7 +125,7 @@ def bytes_needed(entries: int, size: int) -> int:
     return 80 * entries + 200 * size
 
 
-def _solver(system: sparse.csc_matrix, largest: int) -> Solve | None:
+def _solver(system: sparse.csc_matrix, largest: int) -> SolveSystem | None:
     """Factorise, or return None if the factors may not fit; `largest` is the size of the largest component."""
     size = system.shape[0]
     from scipy.linalg import lapack
@@ -175,7 +175,7 @@ def bandwidth(system: Any) -> float:
     return float((place - first).mean()) + float(hubs.sum())
 
 
-def _by_gmres(system: Any) -> Solve:
+def _by_gmres(system: Any) -> SolveSystem:
     """GMRES instead of a factorisation."""
     diagonal = system.diagonal()
     return lambda b, target: krylov.gmres(lambda vector: system @ vector, b, b / diagonal, target, diagonal)

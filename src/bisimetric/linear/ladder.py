@@ -27,7 +27,7 @@ RESIDUAL_ROUNDING = 32 * UNIT_ROUNDOFF  # residual, relative to the solution, th
 MANY_PRODUCTS = 200  # if BiCGSTAB without factors needs more, the next system is factorised
 FEW_PRODUCTS = 30  # if BiCGSTAB with the factors of an earlier system needs more, they are computed again
 
-Matrix = Callable[[], sparse.csr_array | None]  # Π, or None where it takes too much memory
+MakeMatrix = Callable[[], sparse.csr_array | None]  # Π, or None where it takes too much memory
 
 
 class Ladder:
@@ -44,7 +44,7 @@ class Ladder:
     def solve(
         self,
         first: Callable[[], Solved],
-        matrix: Matrix,
+        matrix: MakeMatrix,
         apply: MatrixProduct,
         b: Floats,
         discount: float,
@@ -54,7 +54,7 @@ class Ladder:
         return self.climb(None if self.factors else first(), matrix, apply, b, discount, target)
 
     def climb(
-        self, best: Solved | None, matrix: Matrix, apply: MatrixProduct, b: Floats, discount: float, target: float
+        self, best: Solved | None, matrix: MakeMatrix, apply: MatrixProduct, b: Floats, discount: float, target: float
     ) -> Solved:
         """Go on from the result of the first method; None if it was not tried because there are factors already."""
         if best is None:
@@ -72,7 +72,7 @@ class Ladder:
             found = Solved(x, residual, best.products)
         return found if found.residual < best.residual else best
 
-    def _factorise(self, matrix: Matrix, discount: float) -> direct.Factors | None:
+    def _factorise(self, matrix: MakeMatrix, discount: float) -> direct.Factors | None:
         """Factors of this system, kept for the next ones if they are exact."""
         self.factors = None  # frees their memory
         stored = matrix()

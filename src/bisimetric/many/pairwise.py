@@ -22,7 +22,7 @@ from bisimetric.errors import BisimetricError, InvalidOption, InvalidProblem, Mi
 from bisimetric.many.question import Outcome, Pair, PairQuestion, name_pair_in_errors
 from bisimetric.many.runs import checked_n_jobs, outcomes, worker_count
 from bisimetric.many.store import Numbers, PairStore
-from bisimetric.many.table import Distances, Entry, Plan
+from bisimetric.many.table import Distances, Plan, PlannedPair
 from bisimetric.many.worker import check_portable
 from bisimetric.models.chain import MarkovChain
 from bisimetric.operators.bellman import Bellman
@@ -172,7 +172,7 @@ class _Run:
         self._store = store
         self._digest = b"" if store is None else question.digest()
         self._on_pair = on_pair
-        self._waiting: Sequence[Entry] = ()
+        self._waiting: Sequence[PlannedPair] = ()
         self._keys: list[bytes] = []  # keys of the entries in the store
         self._numbers: dict[int, Numbers] = {}  # answers by the entry's place in the list
 

@@ -31,7 +31,7 @@ MANY = 1000  # entries from which kernels are loaded first, which makes each che
 Place = tuple[int, int]
 
 
-class Entry(NamedTuple):
+class PlannedPair(NamedTuple):
     """A pair to solve."""
 
     key: bytes
@@ -48,7 +48,7 @@ class Plan:
         self._shape = len(sources), len(targets)
         self._question = question
         self._kept_bytes = 0
-        entries: dict[bytes, Entry] = {}
+        entries: dict[bytes, PlannedPair] = {}
         for number, places in enumerate(self._entries(symmetric)):
             if number == MANY:
                 kernels.check  # noqa: B018  loaded by its name
@@ -67,13 +67,13 @@ class Plan:
             for i, j in np.ndindex(self._shape):
                 yield ((i, j),)
 
-    def _enter(self, entries: dict[bytes, Entry], pair: Pair, places: Sequence[Place]) -> None:
+    def _enter(self, entries: dict[bytes, PlannedPair], pair: Pair, places: Sequence[Place]) -> None:
         with name_pair_in_errors(pair.i, pair.j):
             problem, key, is_zero = self._question.pair_problem(pair.source, pair.target)
         if is_zero:
             return
         if key not in entries:
-            entries[key] = Entry(key, pair._replace(problem=self._problem_to_keep(problem)), [])
+            entries[key] = PlannedPair(key, pair._replace(problem=self._problem_to_keep(problem)), [])
         entries[key].places.extend(places)
 
     def _problem_to_keep(self, problem: Problem) -> Problem | None:
@@ -102,7 +102,7 @@ def _is_symmetric(question: PairQuestion) -> bool:
     return np.array_equal(array, array.T)
 
 
-def _weight(entry: Entry) -> int:
+def _weight(entry: PlannedPair) -> int:
     """Roughly the work of a pair: the sizes of the transports of all pairs of states."""
     source, target = entry.pair.source, entry.pair.target
     return int(source.n_states * target.transitions.nnz + target.n_states * source.transitions.nnz)

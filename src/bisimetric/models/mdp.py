@@ -26,6 +26,7 @@ from bisimetric.models.policies import OptimalPolicy, checked_policy, mean_rewar
 from bisimetric.models.rows import (
     UNIT_ROUNDOFF,
     Floats,
+    Mask,
     SparseField,
     as_array,
     as_csr,
@@ -33,8 +34,6 @@ from bisimetric.models.rows import (
     finite,
     float_array,
 )
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, init=False)

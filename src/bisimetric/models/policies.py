@@ -11,9 +11,7 @@ import numpy.typing as npt
 from bisimetric._support.frozen import Immutable
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidOption
-from bisimetric.models.rows import ROW_SUM_TOL, Floats, as_array, real_array
-
-Mask = npt.NDArray[np.bool_]
+from bisimetric.models.rows import ROW_SUM_TOL, Floats, Mask, as_array, real_array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

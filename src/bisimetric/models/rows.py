@@ -27,6 +27,8 @@ ROW_SUM_TOL = 1e-9  # largest |sum - 1| accepted in float64 input
 ROW_SUM_TOL_SINGLE = 1e-6  # the same for float32 and float16 input
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 Held = TypeVar("Held")
 
 

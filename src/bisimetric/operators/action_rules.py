@@ -19,9 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric.models.rows import Floats
-
-Ints = npt.NDArray[np.int64]
+from bisimetric.models.rows import Floats, Ints
 
 
 class MovePairs(NamedTuple):

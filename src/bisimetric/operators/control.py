@@ -17,7 +17,7 @@ from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import power_of_two
 from bisimetric.problems.control import Control
 
-Policy = npt.NDArray[np.int64]  # [n], the index of an action in every state
+PolicyArray = npt.NDArray[np.int64]  # [n], the index of an action in every state
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +51,7 @@ class ControlBellman:
         earned: Floats = self.rewards + self.discount * (self.rows @ value).reshape(self.rewards.shape)
         return earned
 
-    def taken(self, earned: Floats, policy: Policy) -> Floats:
+    def taken(self, earned: Floats, policy: PolicyArray) -> Floats:
         """[n], what a policy's actions earn of that."""
         taken: Floats = earned[policy, np.arange(self.n_states)]
         return taken
@@ -60,7 +60,7 @@ class ControlBellman:
         """The gap that residuals of this span leave."""
         return span * self.discount / (1.0 - self.discount)
 
-    def solve(self, policy: Policy, gain: Floats, start: Floats, target: float) -> Floats:
+    def solve(self, policy: PolicyArray, gain: Floats, start: Floats, target: float) -> Floats:
         """Solve (I - γP_π) d = gain; returns `start` if the linear solver fails."""
         moves = self.rows[policy * self.n_states + np.arange(self.n_states)]
         solved = Ladder().solve_stored(moves, gain, start, self.discount, target)

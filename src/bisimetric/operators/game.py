@@ -20,8 +20,8 @@ from bisimetric._support import memory
 from bisimetric.kernels.layout import Rows, Trees
 from bisimetric.linear.ladder import Ladder
 from bisimetric.models.mdp import MDP
-from bisimetric.models.rows import Floats, offsets
-from bisimetric.operators.action_rules import Ints, MatchedActions, Rule, SameActions, count_up
+from bisimetric.models.rows import Floats, Ints, offsets
+from bisimetric.operators.action_rules import MatchedActions, Rule, SameActions, count_up
 from bisimetric.operators.bellman import Bellman, as_rows, largest_forever, power_of_two
 from bisimetric.operators.trees import new_trees, tree_bytes, tree_cells
 from bisimetric.problems.game import Game

@@ -22,7 +22,7 @@ from bisimetric._support import memory
 from bisimetric._support.blocks import for_even_split
 from bisimetric.errors import InvalidProblem
 from bisimetric.kernels.layout import Cells, Pairs, Rows, Trees
-from bisimetric.models.rows import Floats, offsets
+from bisimetric.models.rows import Floats, Ints, Mask, offsets
 from bisimetric.problems.discounted import Problem
 
 if TYPE_CHECKING:
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 MOST_PAIRS = 2**31  # of states: their flat numbers have 32 bits
 PAIR_VECTORS = 10  # arrays of doubles, one entry per pair that is solved, that an exact solve holds at its peak
 STATE_VECTORS = 3  # the same, over all pairs of states
-
-Mask = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

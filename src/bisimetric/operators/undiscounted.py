@@ -19,17 +19,14 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric.kernels.layout import Rows
-from bisimetric.models.rows import Floats
+from bisimetric.models.rows import Floats, Mask
 from bisimetric.operators.bellman import Bellman, Sweep, as_rows
 from bisimetric.operators.evaluation import Evaluation
 from bisimetric.operators.trees import PairList, TreeWitness, new_trees
 from bisimetric.problems.bisimilarity import BisimilarityProblem, Quotient
-
-Mask = npt.NDArray[np.bool_]
 
 STEP_ROUNDS = 200  # of policy iteration on the number of steps; it takes 3 to 20
 STEPS_ACCURACY = 0.01  # of an evaluation, in steps

@@ -27,7 +27,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.frozen import frozen
@@ -35,10 +34,8 @@ from bisimetric.cost.ground import label_mismatch, label_numbers
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.lumping import Lump, lump
 from bisimetric.models.partition import DEFAULT_TOL, Classes, Moves, refine
-from bisimetric.models.rows import Floats, offsets
+from bisimetric.models.rows import Floats, Mask, offsets
 from bisimetric.problems.discounted import Problem
-
-Mask = npt.NDArray[np.bool_]
 
 
 class Quotient(NamedTuple):

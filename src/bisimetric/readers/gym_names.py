@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric.readers.gym_table import Mask
+from bisimetric.models.rows import Mask
 
 TERMINAL = "terminal"  # the added state, and the label of states in which episodes end
 GOAL_LABEL = "goal"

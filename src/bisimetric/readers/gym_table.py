@@ -14,17 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.options import as_float, as_index, shown
 from bisimetric.errors import InvalidChain
-from bisimetric.models.rows import ROW_SUM_TOL, Floats
+from bisimetric.models.rows import ROW_SUM_TOL, Floats, Ints, Mask
 
 MOST_ACTIONS = 10_000  # a larger number of an action, with gaps before it, is taken for an error
-
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 class Entries(NamedTuple):

@@ -1,4 +1,4 @@
-"""Policy iteration for one decision process (Howard).
+"""PolicyArray iteration for one decision process (Howard).
 
     V(s) = max_a [ r(s, a) + γ <P(s, a), V> ]
 
@@ -23,7 +23,7 @@ import numpy as np
 
 from bisimetric.certificates.interval import SPAN_ROUNDING
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
-from bisimetric.operators.control import ControlBellman, Policy
+from bisimetric.operators.control import ControlBellman, PolicyArray
 from bisimetric.solvers.base import PROGRESS, Iterate, Solver
 
 EVALUATION = 1e-9  # target residual of an evaluation, relative to the residual it starts from
@@ -31,11 +31,11 @@ EVALUATED = 16 * UNIT_ROUNDOFF  # target residual of an evaluation, relative to 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ControlIterate(Iterate[Policy]):
+class ControlIterate(Iterate[PolicyArray]):
     """A value, the policy that is best against it (the witness), and the policy that is evaluated next."""
 
     earned: Floats = field(repr=False)  # [A, n]
-    kept: Policy
+    kept: PolicyArray
     least: float  # the smallest gap so far
     settled: bool = False  # only rounding is left
 

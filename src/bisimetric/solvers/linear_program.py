@@ -154,8 +154,8 @@ class _Program(NamedTuple):
     rhs: Floats
     cells: Cells  # which pair and successors a μ belongs to
     scale: Floats  # [cells], min(P(x'|x), Q(y'|y))
-    side_x: _Side
-    side_y: _Side  # its slots are positions in cells.potential
+    side_x: _Marginals
+    side_y: _Marginals  # its slots are positions in cells.potential
 
     @property
     def n_flow(self) -> int:
@@ -179,8 +179,8 @@ class _Program(NamedTuple):
         moved = _entries(-scale, successors(cells, source, target), np.arange(len(pair)), (n * m, len(pair)))
         flow = sparse.hstack([sparse.eye_array(n * m), moved])
         x, y = np.divmod(np.arange(n * m), m)
-        side_x = _Side.of(bellman, pair, offsets(sizes_x[x])[pair] + cells.left, p, scale)
-        side_y = _Side.of(bellman, pair, cells.start[pair] + cells.right, q, scale)
+        side_x = _Marginals.of(bellman, pair, offsets(sizes_x[x])[pair] + cells.left, p, scale)
+        side_y = _Marginals.of(bellman, pair, cells.start[pair] + cells.right, q, scale)
         largest = np.array([np.argmax(target.data[first:last]) for first, last in pairwise(target.indptr)])
         side_y = side_y.without(cells.start[:-1] + largest[y])
         matrix = sparse.vstack([flow, side_x.matrix, side_y.matrix], format="csc")
@@ -190,7 +190,7 @@ class _Program(NamedTuple):
         return cls(cost, matrix, rhs, cells, scale, side_x, side_y)
 
 
-class _Side(NamedTuple):
+class _Marginals(NamedTuple):
     """The rows of X or of Y: one for every successor of every pair that is no stop."""
 
     slot: npt.NDArray[np.int64]  # [rows], place of a row in a flat array of all pairs and successors
@@ -198,7 +198,9 @@ class _Side(NamedTuple):
     matrix: sparse.csr_array  # [rows, variables], divided by the share
 
     @classmethod
-    def of(cls, bellman: Bellman, pair: npt.NDArray[Any], at: npt.NDArray[Any], share: Floats, scale: Floats) -> _Side:
+    def of(
+        cls, bellman: Bellman, pair: npt.NDArray[Any], at: npt.NDArray[Any], share: Floats, scale: Floats
+    ) -> _Marginals:
         """Make the rows from the pair, the slot, the share and the scale of every cell."""
         slot, first, row = np.unique(at, return_index=True, return_inverse=True)
         visits = _entries(
@@ -207,10 +209,10 @@ class _Side(NamedTuple):
         moves = _entries(scale / share, row, np.arange(len(row)), (len(slot), len(row)))
         return cls(slot, share[first], sparse.hstack([visits, moves], format="csr"))
 
-    def without(self, slots: npt.NDArray[Any]) -> _Side:
+    def without(self, slots: npt.NDArray[Any]) -> _Marginals:
         """The rows at other slots."""
         kept = ~np.isin(self.slot, slots)
-        return _Side(self.slot[kept], self.share[kept], self.matrix[kept])
+        return _Marginals(self.slot[kept], self.share[kept], self.matrix[kept])
 
 
 def _per_cell(bellman: Bellman, cells: Cells) -> tuple[npt.NDArray[np.int64], Floats, Floats]:

@@ -18,8 +18,8 @@ from bisimetric.errors import InvalidOption
 from bisimetric.kernels.layout import Cells
 from bisimetric.models.chain import state_index
 from bisimetric.models.mdp import MDP
-from bisimetric.models.rows import ROW_SUM_TOL, Floats, real_array
-from bisimetric.operators.action_rules import Ints, MovePairs, count_up
+from bisimetric.models.rows import ROW_SUM_TOL, Floats, Ints, real_array
+from bisimetric.operators.action_rules import MovePairs, count_up
 from bisimetric.problems.game import Game
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BYTES_PER_COUPLING_CELL = 24  # row, column and weight of a cell while a coupling is turned into a matrix
 
 
-class _Transport(NamedTuple):
+class _MoveTransport(NamedTuple):
     """One transport of a game: successors of both sides, and their coupling and potential."""
 
     mine: Ints
@@ -133,7 +133,7 @@ class ActionPotentials:
         return f"ActionPotentials({n} x {m} state pairs; potentials[s, t] or potentials[s, t, a, b])"
 
 
-def _transport_at(solution: MDPSolution, place: object) -> _Transport:
+def _transport_at(solution: MDPSolution, place: object) -> _MoveTransport:
     """The transport at two states, under their decisive actions or under two given ones."""
     if not isinstance(place, tuple) or len(place) not in (2, 4):
         raise InvalidOption(f"{place!r} is neither (state, state) nor (state, state, action, action)")
@@ -150,7 +150,7 @@ def _transport_at(solution: MDPSolution, place: object) -> _Transport:
             )
     block, cell = _cell(game, s, t, a, b)
     cells = solution._blocks()[block].cells(cell, cell + 1)
-    return _Transport(_successors(game.source, s, a), _successors(game.target, t, b), cells)
+    return _MoveTransport(_successors(game.source, s, a), _successors(game.target, t, b), cells)
 
 
 def _few_at_once(chosen: MovePairs, cells_per_pair: int) -> Iterator[tuple[Ints, Ints, int, int]]:

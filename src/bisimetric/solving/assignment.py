@@ -16,15 +16,12 @@ from html import escape
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from bisimetric._support.frozen import Immutable
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidOption
 from bisimetric.models.mdp import Model
-from bisimetric.models.rows import Floats
-
-Ints = npt.NDArray[np.int64]
+from bisimetric.models.rows import Floats, Ints
 
 MOST_ROWS = 20  # pairs that are printed
 COLUMNS = ("source", "target", "distance")

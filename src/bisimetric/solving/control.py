@@ -10,7 +10,7 @@ from bisimetric._support.frozen import Immutable
 from bisimetric.certificates.control import a_priori, check_control
 from bisimetric.certificates.interval import Certificate
 from bisimetric.models.rows import Floats
-from bisimetric.operators.control import ControlBellman, Policy
+from bisimetric.operators.control import ControlBellman, PolicyArray
 from bisimetric.problems.control import Control
 from bisimetric.solvers.control_iteration import ControlIterate, ControlIteration
 from bisimetric.solving.history import Status, Step
@@ -26,7 +26,7 @@ class ControlSolution(Immutable):
     status: Status
     history: tuple[Step, ...]
     certificate: Certificate
-    policy: Policy
+    policy: PolicyArray
     tol: float | None
 
     @property

@@ -29,7 +29,7 @@ from bisimetric.solving.solution import Solution
 MOST_CELLS = 2_000_000  # limit of Σ S_x·S_y; a million takes about ten seconds
 
 Rationals = npt.NDArray[Any]  # of Fraction
-Row = list[tuple[int, Fraction]]  # successors and probabilities
+ExactRow = list[tuple[int, Fraction]]  # successors and probabilities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +132,7 @@ def _bounds(
     return ExactCertificate(frozen(lower), frozen(upper))
 
 
-def _transport_cost(cells: Cells, y: int, p: Row, q: Row, V: Rationals) -> tuple[Fraction, Fraction]:
+def _transport_cost(cells: Cells, y: int, p: ExactRow, q: ExactRow, V: Rationals) -> tuple[Fraction, Fraction]:
     """<π, V>, and the 1-norm error of the marginals."""
     left, right = [mass for _, mass in p], [mass for _, mass in q]
     total = Fraction(0)
@@ -149,7 +149,7 @@ def _transport_cost(cells: Cells, y: int, p: Row, q: Row, V: Rationals) -> tuple
     return total, error
 
 
-def _dual(cells: Cells, y: int, p: Row, q: Row, V: Rationals, scale: Fraction) -> Fraction:
+def _dual(cells: Cells, y: int, p: ExactRow, q: ExactRow, V: Rationals, scale: Fraction) -> Fraction:
     """<f, P[x]> + <g, Q[y]> with f from g."""
     first = int(cells.start[y])
     g = [Fraction(float(cells.potential[first + j])) / scale for j in range(len(q))]
@@ -159,7 +159,7 @@ def _dual(cells: Cells, y: int, p: Row, q: Row, V: Rationals, scale: Fraction) -
     return total
 
 
-def _rows(matrix: Any) -> list[Row]:
+def _rows(matrix: Any) -> list[ExactRow]:
     bounds = matrix.indptr
     return [
         [(int(matrix.indices[k]), Fraction(float(matrix.data[k]))) for k in range(bounds[x], bounds[x + 1])]

@@ -17,8 +17,8 @@ from bisimetric.couplings.explanation import Explanation, Visits
 from bisimetric.couplings.witness import IndependentWitness, StoredWitness, Witness
 from bisimetric.kernels.layout import Cells
 from bisimetric.models.mdp import Model
-from bisimetric.models.rows import Floats
-from bisimetric.operators.action_rules import Ints, MovePairs
+from bisimetric.models.rows import Floats, Ints
+from bisimetric.operators.action_rules import MovePairs
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.game import GameBellman
 from bisimetric.problems.game import Game

@@ -20,7 +20,7 @@ from bisimetric.solving.history import Status, Step
 ProblemT = TypeVar("ProblemT")
 
 
-class Answered(Protocol):
+class LoopAnswer(Protocol):
     """What the loop asks of an answer, for its messages."""
 
     @property
@@ -34,7 +34,7 @@ class Answered(Protocol):
         ...
 
 
-AnswerT = TypeVar("AnswerT", bound=Answered)
+AnswerT = TypeVar("AnswerT", bound=LoopAnswer)
 
 
 class SolveRecord(NamedTuple):

@@ -33,7 +33,7 @@ from bisimetric.solving.control import ControlSolution
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.history import Status, Step
 from bisimetric.solving.kinds import KINDS
-from bisimetric.solving.question import Answered, AnswerT, ProblemT, Question, SolveRecord
+from bisimetric.solving.question import AnswerT, LoopAnswer, ProblemT, Question, SolveRecord
 from bisimetric.solving.solution import Solution
 
 SOLVERS_NOISE = 128 * UNIT_ROUNDOFF  # as NOISE: what a solver's own tolerances leave, and the checker does not have
@@ -94,7 +94,7 @@ def solve(
     on_step: Callable[[Step], None] | None = None,
     quotient: bool = True,
     look_every: int | None = None,
-) -> Answered:
+) -> LoopAnswer:
     """Solve a problem to a certified relative gap of `tol`.
 
     Parameters
@@ -163,7 +163,7 @@ def solve(
     if quotient is not True:
         flag(quotient, "quotient")
     question = kind(problem, chosen, quotient=quotient)
-    answer: Answered = _run(question, options, question.guess(initial))
+    answer: LoopAnswer = _run(question, options, question.guess(initial))
     return answer
 
 
@@ -205,7 +205,7 @@ def _run(
     question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options, guess: Floats | None = None
 ) -> AnswerT:
     """The answer to a question; raises when a promise was missed or the solve was interrupted."""
-    under_way = _Solve(question, options)
+    under_way = _UnderWay(question, options)
     try:
         known = question.immediate()
         if known is not None:
@@ -233,7 +233,7 @@ def _run(
     return solution
 
 
-class _Solve(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
+class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     """One solve under way: the current iterate is always one that the checker can certify."""
 
     def __init__(self, question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options) -> None:

@@ -32,7 +32,7 @@ LEAST_DEPTH = 0.25  # smallest range of the colours, relative to that of the pos
 NAME_SIZE, LONGEST_POINT_NAME = 8.0, 24  # points, characters
 POINTS_MARGIN = 0.08  # around the points, as a share of their width
 
-Entry = TypeVar("Entry")
+Given = TypeVar("Given")
 
 
 def mds(
@@ -172,7 +172,7 @@ def _checked_groups(groups: Iterable[object] | None, count: int) -> list[str] | 
     return labels
 
 
-def _one_per_point(given: Iterable[Entry], what: str, entry: str, count: int) -> list[Entry]:
+def _one_per_point(given: Iterable[Given], what: str, entry: str, count: int) -> list[Given]:
     """The entries as a list; raises unless there is one per point."""
     try:  # mappings and sets have no order that could mean points
         entries = None if isinstance(given, (Mapping, Set)) else list(given)
