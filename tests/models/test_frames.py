@@ -62,6 +62,7 @@ def test_counts():
         (FRAME.where(FRAME > 0), "missing values"),
         (FRAME.astype("Float64").where(FRAME > 0), "missing values"),
         (FRAME.astype(str), "'a' holds no numbers"),
+        (FRAME.reset_index(names="state"), r"set_index\('state'\)"),
         (FRAME.iloc[:2], "2 rows and the columns 'a', 'b', 'c'"),
         (pd.DataFrame(), "empty"),
         (pd.DataFrame([[1.0, 0.0], [0.0, 1.0]], index=[1, "1"], columns=[1, "1"]), "'1' occurs twice"),

@@ -64,7 +64,7 @@ def test_a_log_of_events_is_no_matrix(log):
         ([[np.nan, 1.0], [0.0, 1.0]], "nan"),
         ([[-0.5, 1.5], [0.0, 1.0]], "expected a probability"),
         ([1.0], "expected 2 dimension"),
-        (np.zeros((2, 2, 2)), "expected 2 dimension"),
+        (np.zeros((2, 2, 2)), r"MDP\(transitions, rewards\), with transitions \[A, n, n\]"),
         ([], "expected 2 dimension"),
         (np.eye(2) * 1j, "complex"),
         (np.ma.masked_array(np.eye(2), np.eye(2)), "masked"),

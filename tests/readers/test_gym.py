@@ -220,6 +220,8 @@ def test_wrappers():
 
 def test_wrong_options():
     """Options of an environment that exists, and policies that do not fit."""
+    with pytest.raises(InvalidOption, match="env is a NoneType"):
+        bm.from_gymnasium(None)
     with pytest.raises(InvalidOption, match="made already"):
         bm.from_gymnasium(gymnasium.make("FrozenLake-v1"), options={})
     with pytest.raises(InvalidOption, match="options is a list"):

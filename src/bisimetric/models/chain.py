@@ -21,7 +21,7 @@ from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.stored import Stored
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidChain
-from bisimetric.models.frames import COUNTING, aligned, without_frame
+from bisimetric.models.frames import COUNTING, aligned, matrix_and_names
 from bisimetric.models.rows import (
     Floats,
     SparseField,
@@ -98,7 +98,7 @@ class MarkovChain(EqualByContent, Stored, Immutable):
         names: Iterable[str] | None = None,
         labels: Iterable[object] | None = None,
     ) -> None:
-        transitions, names = without_frame(transitions, names, "transitions")
+        transitions, names = matrix_and_names(transitions, names, "transitions")
         matrix, tol = as_csr(transitions, "transitions")
         n_states = matrix.shape[0]
         if n_states == 0:
@@ -153,7 +153,7 @@ class MarkovChain(EqualByContent, Stored, Immutable):
         >>> bm.MarkovChain.normalised([[3, 1], [0, 2]]).transitions.toarray().tolist()
         [[0.75, 0.25], [0.0, 1.0]]
         """
-        transitions, names = without_frame(transitions, names, "transitions")
+        transitions, names = matrix_and_names(transitions, names, "transitions")
         matrix, _ = as_csr(transitions, "transitions")
         refuse_not_finite(matrix, "transitions")
         if matrix.nnz and matrix.data.min() >= 0:

@@ -22,11 +22,16 @@ COUNTING = (
 )
 
 
-def without_frame(given: object, names: Iterable[str] | None, what: str) -> tuple[object, Iterable[str] | None]:
-    """The matrix and the names: those of a frame, if it is one and there are no others."""
+def matrix_and_names(given: object, names: Iterable[str] | None, what: str) -> tuple[object, Iterable[str] | None]:
+    """The matrix and the names, those of a frame if there are no others; what is no matrix is refused."""
     if not is_frame(given):
         if _holds_text(given):
             raise InvalidChain(f"{what} holds text or objects, expected a square matrix of numbers; {COUNTING}")
+        if getattr(given, "ndim", 2) == 3:
+            raise InvalidChain(
+                f"{what} has shape {getattr(given, 'shape', '?')}, expected 2 dimensions: a square matrix; a decision "
+                "process is MDP(transitions, rewards), with transitions [A, n, n] and rewards [n, A]"
+            )
         return given, names
     matrix, labels = _read(given, what)
     return matrix, labels if names is None else names
@@ -82,6 +87,8 @@ def _read(frame: Any, what: str) -> tuple[np.ndarray[Any, Any], list[str] | None
     dtypes = list(frame.dtypes)
     words = [column for column, dtype in zip(columns, dtypes, strict=True) if _kind(dtype) not in "biuf"]
     table = f"{what} is a table of {len(frame)} rows and the columns {_some(columns)}"
+    if len(words) == 1 and len(columns) - 1 == len(frame):
+        raise InvalidChain(f"{table}, of which {words[0]!r} names the states; give .set_index({words[0]!r})")
     if words:
         raise InvalidChain(f"{table}, of which {words[0]!r} holds no numbers, expected a square matrix; {COUNTING}")
     if len(frame) != len(columns):

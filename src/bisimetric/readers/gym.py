@@ -124,6 +124,8 @@ def from_gymnasium(
         finally:
             made.close()
     else:
+        if not any(hasattr(env, name) for name in ("P", "step", "unwrapped")):
+            raise InvalidOption(f"env is a {type(env).__name__}, expected an environment, or its id as text")
         if options is not None:
             raise InvalidOption("options are for environments given by id; this one is made already, leave them out")
         mdp = _read(env, start)
