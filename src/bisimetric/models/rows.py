@@ -182,7 +182,7 @@ def _round_to_grain(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Exa
     grains[_first_largest(grains, matrix.indptr)] += GRAINS_IN_ONE - _row_sums(grains, matrix.indptr)  # no row is empty
     probability = grains * GRAIN
     moved = np.bincount(row, weights=np.abs(share - probability), minlength=n_rows)
-    changed = np.bincount(row, weights=matrix.data != probability, minlength=n_rows) > 0
+    changed = np.logical_or.reduceat(matrix.data != probability, matrix.indptr[:-1])
     error = np.where(changed, moved + RESCALING_ROUNDING, 0.0)
     indices, indptr = matrix.indices, matrix.indptr
     keep = grains > 0
@@ -210,16 +210,17 @@ def _accurate_sums(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Floa
 
 
 def _row_sums(values: npt.NDArray[np.int64], indptr: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    running = np.concatenate([[0], np.cumsum(values)])  # integers may wrap around; their differences stay right
-    sums: npt.NDArray[np.int64] = running[indptr[1:]] - running[indptr[:-1]]
+    """Sums of whole numbers, exact; no row is empty."""
+    sums: npt.NDArray[np.int64] = np.add.reduceat(values, indptr[:-1])
     return sums
 
 
 def _first_largest(values: npt.NDArray[np.int64], indptr: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Position of the first largest entry of every row; no row is empty."""
     largest = np.repeat(np.maximum.reduceat(values, indptr[:-1]), np.diff(indptr))
-    places = np.flatnonzero(values == largest)
-    first: npt.NDArray[np.int64] = places[np.searchsorted(places, indptr[:-1])]
+    is_largest = values == largest
+    found_before = np.cumsum(is_largest) - is_largest  # at earlier positions
+    first: npt.NDArray[np.int64] = np.flatnonzero(is_largest)[found_before[indptr[:-1]]]
     return first
 
 

@@ -67,6 +67,10 @@ def mean_of_transitions(rows: sparse.csr_array, choice: Whole, successor: Whole,
 
 def action_columns(owner: Whole, words: Sequence[str | None]) -> tuple[Whole, tuple[str, ...]]:
     """The action of every choice and the names of the actions; `owner` is the state of each choice, ascending."""
+    plain: dict[str | None, int] = {}
+    codes = np.array([plain.setdefault(word or None, len(plain)) for word in words], np.int64)
+    if None not in plain and len(np.unique(owner * len(plain) + codes)) == len(owner):  # different names in every state
+        return codes, tuple(name for name in plain if name)
     number: dict[str, int] = {}
     columns = np.empty(len(owner), np.int64)
     seen: set[str] = set()

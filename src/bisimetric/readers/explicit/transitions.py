@@ -201,14 +201,16 @@ def _choice_words(table: Table, first: Whole, order: Whole | None) -> list[str |
     """The name of every choice; all its lines have to agree."""
     if table.words is None:
         return None
-    words = table.words if order is None else [table.words[k] for k in order.tolist()]
-    sizes = np.diff(np.append(first, len(words)))
-    repeated = [words[k] for k, size in zip(first.tolist(), sizes.tolist(), strict=True) for _ in range(size)]
-    for k, (word, expected) in enumerate(zip(words, repeated, strict=True)):
-        if word != expected:
-            entry = k if order is None else int(order[k])
-            raise table.error(entry, f"the choice is called {word!r} here and {expected!r} before, expected one name")
-    return [words[k] for k in first.tolist()]
+    code = table.words.code if order is None else table.words.code[order]
+    expected = np.repeat(code[first], np.diff(np.append(first, len(code))))
+    wrong = np.flatnonzero(code != expected)
+    names = table.words.names
+    if len(wrong):
+        k = int(wrong[0])
+        here, before = names[code[k]], names[expected[k]]
+        entry = k if order is None else int(order[k])
+        raise table.error(entry, f"the choice is called {here!r} here and {before!r} before, expected one name")
+    return [names[k] for k in code[first].tolist()]
 
 
 def _without_deadlocks(table: Table, parts: Parts, deadlocks: str) -> Parts:
@@ -228,10 +230,11 @@ def _without_deadlocks(table: Table, parts: Parts, deadlocks: str) -> Parts:
     )
     owner = np.concatenate([parts.owner, stuck])
     order = np.argsort(owner, kind="stable")
+    words = None if parts.words is None else [*parts.words, *[None] * len(stuck)]
     return Parts(
         sparse.vstack([parts.rows, loops], format="csr")[order],
         owner[order],
         np.concatenate([parts.local, np.zeros(len(stuck), np.int64)])[order],
-        None if parts.words is None else [[*parts.words, *[None] * len(stuck)][k] for k in order.tolist()],
+        None if words is None else [words[k] for k in order.tolist()],
         stuck,
     )

@@ -77,7 +77,7 @@ def read_names(source: Source, n_states: int) -> list[str]:
 
 
 def _texts(source: Source) -> list[str]:
-    lines = (source.head + source.body).split(b"\n")
+    lines = source.text().split(b"\n")
     return [decoded(line, source, number) for number, line in enumerate(lines, 1)]
 
 
