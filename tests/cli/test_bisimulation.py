@@ -173,3 +173,49 @@ def test_interrupted(command, monkeypatch):
     ran = command("quotient", ROOMS)
     assert (ran.code, ran.out) == (130, "")
     assert "interrupted" in ran.err
+
+
+STAY, GO = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
+TWINS = {"transitions": [STAY, GO], "rewards": [[0, 1], [1, 0]], "names": ["left", "right"], "actions": ["a", "b"]}
+
+
+def mdp_file(tmp_path, **changes):
+    """A decision process whose states do the same under different names of actions."""
+    path = tmp_path / "mdp.json"
+    path.write_text(json.dumps({**TWINS, "transitions": [STAY, STAY], **changes}))
+    return path
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_decision_processes(command, tmp_path, name):
+    """Every command takes them."""
+    path = mdp_file(tmp_path, transitions=[STAY, GO])
+    out = () if name == "states" else ("--out", tmp_path / "small.npz")
+    limit = ("--n-states", 1) if name == "aggregate" else ()
+    ran = command(name, path, *limit, *out, "--json")
+    assert ran.code == 0
+    assert set(ran.document) == KEYS[name]
+    assert ran.document["transitions"] == 4
+    if out:
+        assert isinstance(bm.load(tmp_path / "small.npz"), bm.MDP)
+        assert "the decision process is in" in ran.err
+    assert "2 actions" in command(name, path, *limit).out
+    assert command(name, path, *limit, "--quiet").out == f"{ran.document['classes']}\n"
+
+
+def test_matched_actions(command, tmp_path):
+    """States that do the same under other names of actions are one class."""
+    path = mdp_file(tmp_path)
+    assert command("quotient", path, "--json").document["classes"] == 2
+    assert command("quotient", path, "--actions", "matched", "--json").document["classes"] == 1
+
+
+def test_states_with_different_actions(command, tmp_path):
+    """Classes are printed without distances, which --actions matched has."""
+    path = mdp_file(tmp_path, available=[[True, False], [True, True]])
+    ran = command("states", path, "--json")
+    assert ran.code == 0
+    assert ran.document["closest"] is None
+    assert "no distances: " in ran.err
+    assert "--actions matched compares them" in ran.err
+    assert len(command("states", path, "--actions", "matched", "--json").document["closest"]) == 1

@@ -195,7 +195,9 @@ def test_reachable_pairs(command, chain_file):
     assert part["distance"] == pytest.approx(whole["distance"], rel=1e-9)
     text = command("distance", file, file, "--start", 1, 2, "--discount", 0.9, "--pairs", "reachable").out
     assert "3 × 3; 2 pairs are reachable" in text
-    assert "has no start" in command("distance", chain_file(), file, "--discount", 0.9, "--pairs", "reachable").err
+    ran = command("distance", chain_file(), file, "--discount", 0.9, "--pairs", "reachable")
+    assert "has no start" in ran.err
+    assert "--start A0 B0 sets one" in ran.err
 
 
 TOSS = {"reward": [0, 0, 0], "labels": ["toss", "heads", "tails"], "start": 0}
@@ -210,6 +212,8 @@ def test_bisimilarity(command, chain_file, discount, expected):
     document = command(*arguments, "--bisimilarity", "--json").document
     assert document["distance"] == pytest.approx(expected, abs=1e-9)
     assert (document["kind"], document["cost"], document["discount"]) == ("bisimilarity", "labels", discount)
+    if discount == 1:
+        assert command("distance", fair, bent, "--bisimilarity", "--json").document["distance"] == document["distance"]
     text = command(*arguments, "--bisimilarity").out
     assert "bisimilarity distance on labels" in text
     assert ("the expected number of visits" in text) == (discount == 1)

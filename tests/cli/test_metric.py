@@ -104,7 +104,7 @@ def test_one_state(command, mdp_file):
         (("--set", "rounds=3"), "name it with --solver"),
         (("--solver", "policy-iteration"), "game-iteration"),
         (("--actions", "equal"), "--actions"),
-        (("grid-3x3",), "two of a kind"),
+        (("grid-3x3",), "two of a kind; `bisimetric convert IN OUT --policy uniform`"),
     ],
 )
 def test_bad_input(command, mdp_file, arguments, message):
@@ -127,3 +127,12 @@ def test_a_limit(command, mdp_file):
     files = mdp_file(), mdp_file("other.json", **OTHER)
     assert command("metric", *files, "--discount", 0.9, "--fail-above", 0.1).code == 1
     assert command("metric", *files, "--discount", 0.9, "--fail-above", 1).code == 0
+
+
+def test_chains_without_rewards(command, chain_file):
+    """The error says which command compares labels."""
+    file = chain_file()
+    file.write_text('{"transitions": [[1]], "labels": ["a"]}')
+    ran = command("metric", file, "--discount", 0.9)
+    assert ran.code == 2
+    assert "--bisimilarity" in ran.err

@@ -97,6 +97,18 @@ def add_cost(command: ArgumentParser) -> None:
     )
 
 
+def add_actions(command: ArgumentParser) -> None:
+    """How actions of decision processes meet."""
+    command.add_argument(
+        "--actions",
+        choices=("same", "matched"),
+        default="same",
+        metavar="RULE",
+        help="How actions of decision processes meet: 'same' (the default), both sides take the same action; "
+        "'matched', the best action of the other side answers (the lax metric).",
+    )
+
+
 def add_start(command: ArgumentParser) -> None:
     """Where the two models start."""
     command.add_argument(

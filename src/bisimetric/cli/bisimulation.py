@@ -21,10 +21,11 @@ from bisimetric.cli.models import MODEL_ENDINGS, Reading, transition_count, writ
 from bisimetric.cli.outcome import TOP, AnyAnswer, PairDistance, distances_table, gap_words, pair_at
 from bisimetric.cli.output import Meter, Row, check_output, columns_table, facts_table, print_json, show, shown_model
 from bisimetric.cli.progress import Progress
-from bisimetric.errors import InvalidOption, NotEnoughMemory
+from bisimetric.errors import InvalidOption, InvalidProblem, NotEnoughMemory
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.problems.discounted import Problem, checked_discount
+from bisimetric.problems.game import Actions
 from bisimetric.solving.solve import solve
 
 SIXTH_DIGIT_UP = 1 + 1e-5  # factor that raises the sixth digit of any number
@@ -41,16 +42,16 @@ class ReductionRequest(Reading):
     as_json: bool
 
 
-def run_states(request: ReductionRequest, discount: float, time_limit: float | None) -> int:
+def run_states(request: ReductionRequest, actions: Actions, discount: float, time_limit: float | None) -> int:
     """Print the classes of bisimilar states, and which classes are closest and farthest."""
     checked_discount(discount)  # before the work begins
     meter = Meter()
     with Progress() as progress:
         model = _read(request, progress)
         progress.doing("refining")
-        small, classes = quotient(model)
+        small, classes = quotient(model, actions=actions)
         progress.doing("solving")
-        solution = _distances(small, discount, time_limit, progress)
+        solution = _distances(small, actions, discount, time_limit, progress)
         expense = meter.read()
     closest, farthest = _extremes(solution)
     if request.as_json:
@@ -82,14 +83,14 @@ def run_states(request: ReductionRequest, discount: float, time_limit: float | N
     return ExitCode.SUCCESS
 
 
-def run_quotient(request: ReductionRequest, out: str | None) -> int:
+def run_quotient(request: ReductionRequest, actions: Actions, out: str | None) -> int:
     """Make the smallest model that behaves like a given one."""
     check_output(out, "--out", MODEL_ENDINGS)
     meter = Meter()
     with Progress() as progress:
         model = _read(request, progress)
         progress.doing("refining")
-        small, classes = quotient(model)
+        small, classes = quotient(model, actions=actions)
         _save(small, out, progress)
         expense = meter.read()
     if request.as_json:
@@ -144,16 +145,20 @@ def _read(request: ReductionRequest, progress: Progress) -> MarkovChain | MDP:
 
 
 def _distances(
-    small: MarkovChain | MDP, discount: float, time_limit: float | None, progress: Progress
+    small: MarkovChain | MDP, actions: Actions, discount: float, time_limit: float | None, progress: Progress
 ) -> AnyAnswer | None:
-    """The distances between classes; None if there is too little memory for them."""
+    """The distances between classes; None if there is too little memory for them, or states have other actions."""
     try:
         if isinstance(small, MDP):
-            return bisimulation_metric(small, discount=discount, time_limit=time_limit, on_step=progress.on_step)
+            return bisimulation_metric(
+                small, discount=discount, actions=actions, time_limit=time_limit, on_step=progress.on_step
+            )
         ground = cost.label_mismatch if small.reward is None else cost.reward_gap
         problem = Problem(small, small, discount=discount, cost=ground, normalised=True)
         return solve(problem, time_limit=time_limit, on_step=progress.on_step)
-    except NotEnoughMemory as error:  # the classes are known without them
+    except (NotEnoughMemory, InvalidProblem) as error:  # the classes are known without them
+        if isinstance(small, MarkovChain) and isinstance(error, InvalidProblem):
+            raise
         tell(f"no distances: {error}")
         return None
 

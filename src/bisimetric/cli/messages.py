@@ -34,6 +34,17 @@ Exit codes:
        --fail-above, --tol was not reached
   130  interrupted; the interval reached so far is on stderr
 """
+REMEDIES_HERE = {  # the library's remedies, in words of the command line
+    "mdp.under(policy) makes one": "`bisimetric metric` compares decision processes, and `bisimetric convert IN OUT "
+    "--policy uniform` makes a chain of one",
+    "mdp.under(policy) makes a chain, as_mdp(chain) an MDP with one action": "`bisimetric convert IN OUT --policy "
+    "uniform` makes a chain of a decision process",
+    "MarkovChain.normalised(...) rescales rows": "--normalise-rows rescales rows",
+    "FILE,normalise rescales rows, on the command line --normalise-rows": "--normalise-rows rescales rows",
+    'give constants="': 'give --const "',
+    'actions="matched" compares them': "--actions matched compares them",
+    "chain.with_start(...) sets one, pairs='all' solves every pair": "--start A0 B0 sets one, --pairs all solves all",
+}
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
@@ -76,6 +87,8 @@ def judge(interval: tuple[float, float], limit: float) -> Verdict:
 def tell(message: str) -> None:
     """Print one line on stderr, with control characters escaped; a closed or full stderr is ignored."""
     line = printable(" ".join(message.split()), LONGEST_MESSAGE)
+    for remedy, here in REMEDIES_HERE.items():
+        line = line.replace(remedy, here)
     with suppress(OSError, ValueError):
         print(f"bisimetric: {line}", file=sys.stderr, flush=True)
 

@@ -12,7 +12,8 @@ from bisimetric.cli.outcome import Question
 from bisimetric.cli.progress import Progress
 from bisimetric.cli.solver_options import chosen_solver
 from bisimetric.cli.solving import Posed, SolveRequest, check_starts, respond
-from bisimetric.errors import InvalidOption
+from bisimetric.errors import InvalidOption, InvalidProblem
+from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.problems.game import Actions
 
@@ -44,6 +45,12 @@ def _pose(request: MetricRequest, progress: Progress) -> Posed:
     itself = request.target is None and request.start is None
     if request.start is not None:
         source, target = source.with_start(request.start[0]), target.with_start(request.start[1])
+    for name, model in zip(given, models, strict=True):
+        if isinstance(model, MarkovChain) and model.reward is None:
+            raise InvalidProblem(
+                f"{name} has no rewards, which the metric compares; `bisimetric distance A B --bisimilarity` compares "
+                "labels"
+            )
     check_starts(request, (source, target))
     games = isinstance(source, MDP)
     solver = None

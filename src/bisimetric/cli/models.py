@@ -22,7 +22,7 @@ from bisimetric.io.save_load import EXPORTS
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.readers.convert import as_chain, as_model
-from bisimetric.readers.matrices import MATRIX_SUFFIXES, RESCALING
+from bisimetric.readers.matrices import MATRIX_SUFFIXES
 from bisimetric.readers.specs import is_file_of, split_spec
 from bisimetric.readers.storm import JANI_SUFFIX, PRISM_SUFFIXES
 
@@ -32,12 +32,6 @@ WITH_ROWS = (*MATRIX_SUFFIXES, ".json")  # files that `--normalise-rows` is for
 MODEL_ENDINGS = (*SUFFIXES, *EXPORTS)  # files that models can be written to
 SINGLE_FILES = tuple(ending for ending in MODEL_ENDINGS if ending != ".tra")  # that stdout can take
 STDIN_CHUNK = 2**20  # bytes
-REMEDIES_HERE = {  # the library's remedies in words of the command line
-    "mdp.under(policy) makes one": "`bisimetric metric` compares decision processes, and `bisimetric convert IN OUT "
-    "--policy uniform` makes a chain of one",
-    'give constants="': 'give --const "',
-    "MarkovChain.normalised(...) rescales rows": RESCALING,
-}
 
 Model = TypeVar("Model", MarkovChain, MDP, MarkovChain | MDP)
 
@@ -134,15 +128,13 @@ def _extended(texts: list[str], options: dict[str, str], suffixes: tuple[str, ..
 
 
 def _explained(text: str, read: Callable[[object], Model]) -> Model:
-    """Read a model; an error names the text that it is about, and the remedy in words of the command line."""
+    """Read a model; an error names the text that it is about."""
     try:
         return read(text)
-    except (InvalidChain, InvalidOption, FileFormatError) as error:
-        message = str(error)
-        for remedy, here in REMEDIES_HERE.items():
-            message = message.replace(remedy, here)
-        named = isinstance(error, InvalidOption) or split_spec(text).head in message
-        raise type(error)(message if named else f"{text}: {message}") from None
+    except (InvalidChain, FileFormatError) as error:
+        if split_spec(text).head in str(error):
+            raise
+        raise type(error)(f"{text}: {error}") from None
 
 
 def _copy_stdin(file: Path) -> None:

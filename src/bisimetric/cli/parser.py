@@ -65,6 +65,8 @@ def run(arguments: list[str]) -> int:
     if arguments[:1] == [COMPLETE]:
         print_completions(parser(), arguments[1:])
         return ExitCode.SUCCESS
+    if arguments[:1] == ["--install-completion"] and {"-h", "--help"} & set(arguments):
+        arguments = ["--help"]  # nothing is installed
     try:
         options = parser().parse_args(arguments)
     except SystemExit:  # --help and the like have printed already

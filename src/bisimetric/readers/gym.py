@@ -266,6 +266,16 @@ def _from_text(text: str) -> MDP | MarkovChain:
     return from_gymnasium(spec.argument, policy=policy, discount=discount, options=options)
 
 
+def tabular_ids() -> list[str]:
+    """The ids of Gymnasium's own environments that have a transition table; none if it is not installed."""
+    try:
+        from gymnasium.envs.registration import registry
+    except ImportError:
+        return []
+    known = {id: str(entry.entry_point) for id, entry in registry.items()}
+    return [id for id, entry in known.items() if "toy_text" in entry and "blackjack" not in entry]
+
+
 def _matches(obj: object) -> bool:
     if isinstance(obj, str):
         return has_prefix(obj, PREFIX)

@@ -51,7 +51,6 @@ def test_options_are_offered_once():
         ("bisimetric metric a --actions ma", {"matched"}),
         ("bisimetric convert a b --policy o", {"optimal"}),
         ("bisimetric distance four-rooms:p", {f"four-rooms:p{k}" for k in range(10)}),
-        ("bisimetric states gym:Froz", {"gym:FrozenLake-v1", "gym:FrozenLake8x8-v1"}),
         ("bisimetric states grid", {"grid-3x3"}),
         ("bisimetric reproduce heat", {"heat-map"}),
         ("bisimetric distance a b --discount ", set()),
@@ -65,6 +64,17 @@ def test_options_are_offered_once():
 def test_values(line, expected):
     """Of options and of arguments, in their places."""
     assert set(after(line).words) == expected
+
+
+def test_environments_of_gymnasium(monkeypatch):
+    """Those that are installed and have a transition table."""
+    offered = set(after("bisimetric states gym:").words)
+    assert {"gym:FrozenLake-v1", "gym:CliffWalking-v1"} <= offered
+    assert "gym:Blackjack-v1" not in offered
+    for name in offered:
+        assert bm.as_mdp(name).n_states > 0
+    monkeypatch.setitem(sys.modules, "gymnasium.envs.registration", None)
+    assert not after("bisimetric states gym:").words
 
 
 def test_all_solvers_and_environments():

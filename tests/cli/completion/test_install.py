@@ -90,6 +90,12 @@ def test_the_shell_that_runs(command, home, monkeypatch):
     assert "'powershell'" in ran.err
 
 
+def test_asking_for_help_installs_nothing(command, home):
+    """The text is printed instead."""
+    assert command("--install-completion", "--help").out == command("--help").out
+    assert list(home.iterdir()) == []
+
+
 def test_what_cannot_be_written(command, home):
     """One line, code 2, and what to do."""
     (home / ".bashrc").mkdir()

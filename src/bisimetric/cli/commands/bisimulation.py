@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from bisimetric.cli.arguments import Command, add_model, add_out, add_time_limit, add_usual_discount
+from bisimetric.cli.arguments import Command, add_actions, add_model, add_out, add_time_limit, add_usual_discount
 
 OUT_HELP = "Write the small model to FILE, by its ending: .json, .npz, …; `bisimetric convert --help` lists them."
 
@@ -48,6 +48,7 @@ model has the same distances to other models as the given one.
 Examples:
   bisimetric quotient mine.json --out small.json
   bisimetric quotient four-rooms:side=100,goal=all --out small.npz --json
+  bisimetric quotient mdp.prism --actions matched --out small.drn
 
 {REDUCTION_KEYS}
   output                        the file written, or null"""
@@ -77,11 +78,13 @@ Examples:
 def _add_states_arguments(command: ArgumentParser) -> None:
     add_model(command)
     add_usual_discount(command)
+    add_actions(command)
     add_time_limit(command)
 
 
 def _add_quotient_arguments(command: ArgumentParser) -> None:
     add_model(command)
+    add_actions(command)
     add_out(command, OUT_HELP)
 
 
@@ -96,13 +99,13 @@ def _add_aggregate_arguments(command: ArgumentParser) -> None:
 def _states(options: Namespace) -> int:
     from bisimetric.cli.bisimulation import ReductionRequest, run_states
 
-    return run_states(ReductionRequest.of(options), options.discount, options.time_limit)
+    return run_states(ReductionRequest.of(options), options.actions, options.discount, options.time_limit)
 
 
 def _quotient(options: Namespace) -> int:
     from bisimetric.cli.bisimulation import ReductionRequest, run_quotient
 
-    return run_quotient(ReductionRequest.of(options), options.out)
+    return run_quotient(ReductionRequest.of(options), options.actions, options.out)
 
 
 def _aggregate(options: Namespace) -> int:

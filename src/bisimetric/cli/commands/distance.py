@@ -5,16 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from bisimetric.cli.arguments import (
+    DISCOUNT_HELP,
     MODEL_HELP,
     Command,
     add_answer,
     add_cost,
-    add_discount,
     add_reading,
     add_solving,
     add_start,
 )
 from bisimetric.cli.messages import EXIT_CODES
+from bisimetric.errors import InvalidOption
 
 ANSWER_KEYS = """\
 Keys of --json, null where a value does not exist:
@@ -59,9 +60,9 @@ Examples:
   bisimetric distance four-rooms:p1 four-rooms:p0 --discount 0.95
   bisimetric distance a.json b.json --discount 0.9 --start idle 0
   bisimetric distance a.json b.json --discount 0.9 --cost cost.csv --json
-  bisimetric distance a.json b.json --discount 1 --bisimilarity --match
+  bisimetric distance a.json b.json --bisimilarity --match
   bisimetric distance brp.prism,N=16 brp.prism,N=32 --const MAX=2 \\
-      --discount 1 --bisimilarity
+      --bisimilarity
   bisimetric distance old.npz new.npz --discount 0.99 --normalised \\
       --fail-above 0.05 --time-limit 60
   bisimetric distance grid-3x3 matching-four-rooms --discount 0.95 \\
@@ -80,7 +81,12 @@ def _add_arguments(command: ArgumentParser) -> None:
     add = command.add_argument
     add("source", metavar="A", help=f"First chain. {MODEL_HELP}")
     add("target", metavar="B", help="Second chain.")
-    add_discount(command, "Discount factor γ, 0 ≤ γ < 1, with --bisimilarity γ ≤ 1")
+    add(
+        "--discount",
+        type=float,
+        metavar="G",
+        help=f"{DISCOUNT_HELP}; required. With --bisimilarity γ ≤ 1, and 1 by default.",
+    )
     add_cost(command)
     add(
         "--bisimilarity",
@@ -103,6 +109,9 @@ def _add_arguments(command: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
+    if options.discount is None and not options.bisimilarity:
+        raise InvalidOption("the following arguments are required: --discount (`bisimetric distance --help` explains)")
+    options.discount = 1.0 if options.discount is None else options.discount
     from bisimetric.cli.distance import DistanceRequest, run
 
     return run(DistanceRequest.of(options))

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from bisimetric.cli.arguments import (
     MODEL_HELP,
     Command,
+    add_actions,
     add_answer,
     add_discount,
     add_reading,
@@ -51,14 +52,7 @@ def _add_arguments(command: ArgumentParser) -> None:
     add("source", metavar="MODEL", help=MODEL_HELP)
     add("target", metavar="OTHER", nargs="?", help="The model to compare with; by default MODEL itself.")
     add_discount(command)
-    add(
-        "--actions",
-        choices=("same", "matched"),
-        default="same",
-        metavar="RULE",
-        help="How actions of decision processes meet: 'same' (the default), both sides take the same action; "
-        "'matched', the best action of the other side answers (the lax metric).",
-    )
+    add_actions(command)
     add_start(command)
     add_reading(command)
     add_solving(command)

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 WORDS_ONLY, FILES, FOLDERS = "words", "files", "folders"  # kinds: what the shell adds to the words
 SHELLS = ("bash", "zsh", "fish")
-GYM = ("FrozenLake-v1", "FrozenLake8x8-v1", "CliffWalking-v1", "Taxi-v3")  # with a transition table
 
 
 class Completions(NamedTuple):
@@ -135,10 +134,11 @@ def _models(before: Sequence[str], current: str) -> Completions:
     """Files and built-in environments; behind a colon, instances of a family."""
     from bisimetric.environments.registry import FAMILIES
     from bisimetric.environments.rooms import INSTANCES
+    from bisimetric.readers.gym import tabular_ids
 
     family, colon, _ = current.partition(":")
     if colon and family == "gym":
-        return _fitting({f"gym:{name}": "Gymnasium" for name in GYM}, current)
+        return _fitting({f"gym:{name}": "Gymnasium" for name in tabular_ids()}, current)
     if colon and family in FAMILIES:
         found = {entry.example: entry.description for entry in FAMILIES[family].entries}
         if family == "four-rooms":
