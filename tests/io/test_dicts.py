@@ -128,7 +128,7 @@ def test_what_is_wrong_with_a_dict(kind, document, message):
         ('{"transitions": [[1]], "rewards": [1]}', "did you mean 'reward'"),
         ('{"transitions": [[[1]]], "rewards": [[1]], "action": ["a"]}', "did you mean 'actions'"),
         ('{"transitions": [[1]], "lables": ["a"]}', "did you mean 'labels'"),
-        ('{"reward": [1]}', "transitions is missing"),
+        ('{"reward": [1]}', "has no transitions"),
         ('{"something": 1}', "has no transitions"),
     ],
 )

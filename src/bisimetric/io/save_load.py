@@ -218,11 +218,6 @@ def document_in(path: object) -> object:
         return CONTAINERS[place.suffix.lower().removeprefix(".")].read(file, size)
 
 
-def _is_by_hand(document: Document) -> bool:
-    """Whether this describes a model without a format, perhaps with wrong keys."""
-    return "problem" not in document and any(get_close_matches(key[:50], MDP_KEYS + CHAIN_KEYS) for key in document)
-
-
 def _format_by_hand(document: Document) -> str:
     """Rows of rewards make a decision process; anything else is a chain."""
     rewards = document.get("rewards")
@@ -241,7 +236,7 @@ def decode(document: object, expected: type | None = None) -> MarkovChain | MDP 
     if not isinstance(document, dict):
         raise FileFormatError(f"holds {kind_of(document)}, expected an object with transitions, reward, start, …")
     name, by_hand = document.get("format"), False
-    if "format" not in document and (expected in (MarkovChain, MDP) or _is_by_hand(document)):
+    if "format" not in document and (expected in (MarkovChain, MDP) or "transitions" in document):
         named = (known for known, form in FORMATS.items() if form.kind is expected)
         name, by_hand = next(named, None) or _format_by_hand(document), True
     if "format" not in document and not by_hand:
