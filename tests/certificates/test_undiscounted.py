@@ -10,12 +10,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import bisimetric as bm
 from bisimetric.certificates.undiscounted import check_undiscounted, known_ends, prove_steps
 from bisimetric.operators.trees import TreeWitness, new_trees
 from bisimetric.operators.undiscounted import UndiscountedBellman, find_ends, longest_times, swept_times
 from bisimetric.problems.bisimilarity import BisimilarityProblem
 from tests import reference
-from tests.bisimulation.labelled import coin, ending_chains
+from tests.bisimulation.labelled import coin, ending_chains, fading
 
 
 def operator_of(source, target):
@@ -85,3 +86,18 @@ def test_before_any_solver():
     found = known_ends(ends)
     assert np.array_equal(found.upper - found.lower, ends.open.astype(float))
     assert np.array_equal(found.lower[ends.known], ends.value[ends.known])
+
+
+def test_certify_takes_any_guess():
+    """A good one gives a narrow interval, a bad one a wide one, and none is wrong."""
+    source, target = fading(5, 1), fading(6, 2)
+    solution = bm.bisimilarity_distance(source, target)
+    again = bm.certify(solution.problem, solution.value)
+    assert again.gap <= 1e-9
+    for guess in (np.zeros((5, 6)), np.ones((5, 6)), np.full((5, 6), 7.0)):
+        found = bm.certify(solution.problem, guess)
+        assert (found.lower <= solution.upper).all()
+        assert (solution.lower <= found.upper).all()
+    assert bm.certify(bm.bisimilarity_distance(source, source).problem, np.ones((5, 5))).upper.diagonal().max() == 0.0
+    same = bm.MarkovChain([[1.0]], labels=["a"])
+    assert bm.certify(BisimilarityProblem(same, same), [[1.0]]).upper.tolist() == [[0.0]]

@@ -14,6 +14,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric import environments, errors
+from tests.bisimulation.labelled import fading
 
 SUFFIXES = ("npz", "json")
 AWKWARD_NAMES = ('a,b;"c"\t', "<script>alert('1')</script>", "Zürich\n東京 \U0001f600", "\x00\x1b[31m\u2028 \udc80")
@@ -62,6 +63,8 @@ def solutions():
         "interrupted": _interrupted(mixed),
         "proved zeros": bm.distance("four-rooms:p1", _backwards(bm.as_chain("four-rooms:p1")), discount=0.95),
         "rooms": bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95),
+        "bisimilarity": bm.bisimilarity_distance(fading(4, 1), fading(5, 2)),
+        "bisimilarity at once": bm.bisimilarity_distance(fading(3, 1), fading(3, 1)),
     }
 
 

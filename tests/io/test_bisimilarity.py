@@ -1,43 +1,67 @@
-"""Bisimilarity distances without a discount in files: their bounds are proved again."""
+"""Files of bisimilarity distances without a discount: what they claim is proved again."""
 
 from __future__ import annotations
-
-import json
 
 import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric.errors import FileFormatError
-
-ONE = bm.MarkovChain([[0.5, 0.5, 0], [0, 1, 0], [0, 0, 1]], labels=["a", "b", "c"], start=0)
-OTHER = bm.MarkovChain([[0.5, 0.25, 0.25], [0, 1, 0], [0, 0, 1]], labels=["a", "b", "c"], start=0)
+from tests.io.io_samples import SUFFIXES, as_bytes, assert_same_solution, edited, refusal, solutions
 
 
-@pytest.fixture
-def saved(tmp_path):
-    """A file, and the solution in it."""
-    solution = bm.bisimilarity_distance(ONE, OTHER, discount=1.0)
-    solution.save(tmp_path / "a.json")
-    return tmp_path / "a.json", solution
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("name", ["bisimilarity", "bisimilarity at once"])
+def test_come_back(tmp_path, name, suffix):
+    """To the last bit, also after a second time."""
+    path = tmp_path / f"d.{suffix}"
+    bm.save(solutions()[name], path)
+    again = bm.load(path)
+    assert_same_solution(solutions()[name], again)
+    assert again.problem == solutions()[name].problem
+    bm.save(again, path)
+    assert_same_solution(bm.load(path), again)
 
 
-def test_a_solution_comes_back(saved):
-    """With the same bounds, which contain the chance to see another label: 1/2."""
-    path, solution = saved
-    loaded = bm.load(path)
-    assert np.array_equal(loaded.upper, solution.upper)
-    assert np.array_equal(loaded.lower, solution.lower)
-    assert loaded.lower[0, 0] <= 0.5 <= loaded.upper[0, 0]
+def forged(tmp_path, edit, name="bisimilarity"):
+    """The refusal of a file after an edit of its document."""
+    path = tmp_path / "forged.json"
+    path.write_bytes(edited(as_bytes(solutions()[name], "json", tmp_path), edit))
+    return refusal(path)
 
 
-@pytest.mark.parametrize(("key", "number"), [("upper", 0.4), ("lower", 0.6)])
-def test_bounds_that_nothing_supports_are_refused(saved, key, number):
-    """Tighter than what the couplings and the numbers of steps prove."""
-    path, _ = saved
-    document = json.loads(path.read_text())
-    for name in ("value", key):
-        document[name][0][0] = number
-    path.write_text(json.dumps(document))
-    with pytest.raises(FileFormatError, match=r"not supported|between lower and upper"):
-        bm.load(path)
+def test_claims_are_checked(tmp_path):
+    """Bounds that the steps, couplings and known distances do not prove."""
+
+    def too_few_steps(document):
+        document["steps"] = (0.25 * np.array(document["steps"])).tolist()
+
+    def no_steps(document):
+        del document["steps"]
+
+    def wrong_ends(document):
+        document["priced"][-1][0] = 0.5
+
+    def tighter(document):
+        document["upper"] = document["lower"]
+        document["value"] = document["lower"]
+
+    def other_classes(document):
+        document["problem"]["bisimilarity"] = 0.9
+
+    def unequal_masses(document):
+        document["witness"]["weight"][0] += 0.125
+
+    for edit in (too_few_steps, no_steps, tighter, other_classes):
+        assert "not supported by the stored coupling" in forged(tmp_path, edit) or edit is other_classes
+    assert "priced is not 1" in forged(tmp_path, wrong_ends)
+    assert "couplings are not valid" in forged(tmp_path, unequal_masses)
+
+
+def test_fields_are_checked(tmp_path):
+    """A tolerance, a scale, and an array of the right shape."""
+    for tol in (1.5, -1):
+        edit = lambda document, tol=tol: document["problem"].update(bisimilarity=tol)  # noqa: E731
+        assert "from 0 to 1" in forged(tmp_path, edit)
+    assert "scale is 2.0" in forged(tmp_path, lambda document: document.update(scale=2.0))
+    assert "steps" in forged(tmp_path, lambda document: document.update(steps=[[1.0]]))
+    assert "no labels" in forged(tmp_path, lambda document: document["problem"]["source"].pop("labels"))

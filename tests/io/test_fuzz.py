@@ -29,7 +29,10 @@ from tests.io.io_samples import (
 
 QUICK = settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 LONG = settings(QUICK, max_examples=2000)
-SAMPLES = ("all parts", "n ≠ m", "stop", "zero cost", "mdp: all parts", "mdp: matched", "mdp: same", "mdp: free")
+SAMPLES = (
+    "all parts", "n ≠ m", "stop", "zero cost", "bisimilarity", "bisimilarity at once", "mdp: all parts", "mdp: matched",
+    "mdp: same", "mdp: free",
+)  # fmt: skip
 
 
 @cache

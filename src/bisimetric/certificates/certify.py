@@ -7,10 +7,12 @@ import numpy.typing as npt
 
 from bisimetric.certificates.check import check, immediate
 from bisimetric.certificates.interval import Certificate
+from bisimetric.certificates.undiscounted import certify_undiscounted
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.rows import Floats, Mask, finite, float_array
 from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.operators.trees import TreeWitness, new_trees
+from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.problems.discounted import Problem
 
 
@@ -46,9 +48,9 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
     """
     if not isinstance(problem, Problem):
         raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem")
-    if problem.discount == 1.0:
-        raise InvalidProblem("the problem has no discount, expected one below 1; solve(problem, initial=...) certifies")
     guess = checked_guess(problem, value, "value")
+    if isinstance(problem, BisimilarityProblem):
+        return certify_undiscounted(problem, guess)
     if is_immediate(problem):
         return immediate(problem).without(problem.unsolved)
     bellman = Bellman.of(problem)

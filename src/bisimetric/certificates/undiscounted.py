@@ -18,8 +18,9 @@ from bisimetric.certificates.interval import OPERATIONS_AFTER, OPERATIONS_AROUND
 from bisimetric.couplings.witness import Witness
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
-from bisimetric.operators.trees import TreeWitness
-from bisimetric.operators.undiscounted import Ends
+from bisimetric.operators.trees import TreeWitness, new_trees
+from bisimetric.operators.undiscounted import Ends, UndiscountedBellman, find_ends, longest_times
+from bisimetric.problems.bisimilarity import BisimilarityProblem, Quotient
 
 LARGEST_SHORTFALL = 0.5  # of a number of steps: where more of a step is missing, rounding hides how many there are
 
@@ -61,6 +62,26 @@ def known_ends(ends: Ends) -> Certificate:
     """What holds before any solver has begun: the known distances, and [0, 1] at the open pairs."""
     upper = np.where(ends.known, ends.value, 1.0)
     return Certificate(0.5 * (ends.value + upper), ends.value.copy(), upper)
+
+
+def lifted_bounds(quotient: Quotient, small: Certificate) -> Certificate:
+    """Bounds at all pairs of states from those at pairs of classes."""
+    return Certificate(quotient.lift(small.value), quotient.lift(small.lower), quotient.lift(small.upper))
+
+
+def certify_undiscounted(problem: BisimilarityProblem, guess: Floats) -> Certificate:
+    """Bounds from any guess of the distances: one sweep, after the numbers of steps are known."""
+    quotient, ends = problem.quotient, find_ends(problem.quotient)
+    found = known_ends(ends)
+    if not ends.known.all():
+        bellman = UndiscountedBellman.between_ends(quotient, ends)
+        steps = prove_steps(longest_times(bellman), quotient.row_error)
+        if steps is not None:
+            value, trees = bellman.consistent(np.clip(quotient.reduce(guess), 0.0, 1.0)), new_trees(bellman)
+            bellman.improve(value, trees, cold=True)
+            witness = TreeWitness(bellman, value, trees)
+            found = check_undiscounted(bellman, value, witness, quotient.row_error, ends, steps)
+    return lifted_bounds(quotient, found)
 
 
 def _error_below(value: Floats, once: Application) -> float:

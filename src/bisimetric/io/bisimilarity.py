@@ -27,9 +27,8 @@ def prove_bisimilarity(problem: BisimilarityProblem, claimed: Certificate, proof
     if proof.scale != 1.0:
         raise FileFormatError(f"scale is {proof.scale!r}, expected 1.0 for this problem")
     quotient = problem.quotient
-    everywhere = np.ix_(quotient.source.classes, quotient.target.classes)
     small = find_ends(quotient)
-    ends = Ends(small.known[everywhere], small.value[everywhere])
+    ends = Ends(quotient.lift(small.known), quotient.lift(small.value))
     if not np.array_equal(proof.value[ends.known], ends.value[ends.known]):
         raise FileFormatError("priced is not 1 where labels differ, or not 0 where states are bisimilar")
     rows = as_rows(problem.source.transitions), as_rows(problem.target.transitions)
@@ -43,7 +42,7 @@ def prove_bisimilarity(problem: BisimilarityProblem, claimed: Certificate, proof
                 check_application(bellman, proof.value, proof.witness, 0.0)
                 return wider_bounds(claimed, known_ends(ends), 0.0, 0.0)
             proved = check_undiscounted(
-                bellman, proof.value, proof.witness, quotient.row_error, ends, steps[everywhere]
+                bellman, proof.value, proof.witness, quotient.row_error, ends, quotient.lift(steps)
             )
     except InvalidWitness as error:
         raise FileFormatError(f"the stored couplings are not valid: {error}") from None

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.frozen import frozen
@@ -46,6 +47,14 @@ class Quotient(NamedTuple):
     differ: Mask  # [classes, classes], labels differ
     same: Mask  # [classes, classes], one class of both chains
     row_error: float  # 1-norm: the largest of a source row and of a target row together
+
+    def reduce(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """An array over pairs of states at the first states of each pair of classes."""
+        return array[np.ix_(self.source.first, self.target.first)]
+
+    def lift(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """An array over pairs of classes at all pairs of states."""
+        return array[np.ix_(self.source.classes, self.target.classes)]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -98,10 +107,10 @@ class BisimilarityProblem(Problem):
         (numbers_x, local_x), (numbers_y, local_y) = (np.unique(c, return_inverse=True) for c in self.classes)
         source = lump(self.source, local_x.astype(np.int64))
         target = source if self.target is self.source else lump(self.target, local_y.astype(np.int64))
-        here = np.ix_(source.first, target.first)
         error = float(source.chain.row_error.max()) + float(target.chain.row_error.max())
         error += _apart(source.chain.transitions, target.chain.transitions, numbers_x, numbers_y)
-        return Quotient(source, target, self.cost[here] > 0.0, np.equal.outer(numbers_x, numbers_y), error)
+        differ = self.cost[np.ix_(source.first, target.first)] > 0.0
+        return Quotient(source, target, differ, np.equal.outer(numbers_x, numbers_y), error)
 
     @property
     def cost_text(self) -> str:

@@ -10,11 +10,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
 from bisimetric.certificates.certify import checked_guess, scaled_guess
 from bisimetric.certificates.interval import Certificate
-from bisimetric.certificates.undiscounted import check_undiscounted, known_ends, prove_steps
+from bisimetric.certificates.undiscounted import check_undiscounted, known_ends, lifted_bounds, prove_steps
 from bisimetric.couplings.lifted import LiftedWitness
 from bisimetric.couplings.witness import ChosenWitness, IndependentWitness, Proof, Witness
 from bisimetric.models.rows import Floats
@@ -63,8 +61,7 @@ class BisimilarityQuestion(Question[BisimilarityProblem, UndiscountedBellman, It
     def start(self, guess: Floats | None) -> Floats | None:
         if guess is None:
             return None
-        quotient = self.problem.quotient
-        return scaled_guess(self.operator, guess[np.ix_(quotient.source.first, quotient.target.first)])
+        return scaled_guess(self.operator, self.problem.quotient.reduce(guess))
 
     def immediate(self) -> Certificate | None:
         return known_ends(self._ends) if self._ends.known.all() else None
@@ -88,14 +85,8 @@ class BisimilarityQuestion(Question[BisimilarityProblem, UndiscountedBellman, It
         value = self._ends.value if iterate is None else iterate.value
         small = self._witness(value, None if iterate is None else iterate.witness)
         witness = LiftedWitness.of(small, value, problem, quotient.source, quotient.target)
-        everywhere = np.ix_(quotient.source.classes, quotient.target.classes)
-        lifted = replace(
-            certificate,
-            value=certificate.value[everywhere],
-            lower=certificate.lower[everywhere],
-            upper=certificate.upper[everywhere],
-        )
-        proof = Proof(witness, value[everywhere], 1.0, None if iterate is None else self._steps)
+        lifted = lifted_bounds(quotient, certificate)
+        proof = Proof(witness, quotient.lift(value), 1.0, None if iterate is None else self._steps)
         return Solution(problem, record.solver, record.status, record.history, lifted, proof, record.tol)
 
     def _witness(self, value: Floats, solved: Witness | None) -> Witness:
