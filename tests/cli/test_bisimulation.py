@@ -1,5 +1,6 @@
 """`bisimetric states`, `quotient` and `aggregate`."""
 
+import io
 import json
 import re
 
@@ -106,6 +107,17 @@ def test_quotient_is_written(command, tmp_path, suffix):
     again = bm.load(path)
     assert (again.transitions.toarray() == small.transitions.toarray()).all()
     assert again.names == small.names
+
+
+@pytest.mark.parametrize("name", ["quotient", "aggregate"])
+def test_stdout(command, name):
+    """`--out -` prints the small model as JSON and nothing else."""
+    ran = command(name, *ARGUMENTS[name], "--out", "-")
+    assert (ran.code, ran.err) == (0, "")
+    assert bm.load(io.StringIO(ran.out)).n_states == command(name, *ARGUMENTS[name], "--json").document["classes"]
+    ran = command(name, *ARGUMENTS[name], "--out", "-", "--json")
+    assert (ran.code, ran.out) == (2, "")
+    assert "both go to stdout" in ran.err
 
 
 def test_aggregate_is_written(command, tmp_path):

@@ -59,6 +59,14 @@ def test_files(command, tmp_path, expected, suffix):
         assert json.loads(file.read_text())["value"] == expected.value.tolist()
 
 
+def test_stdout(command, expected):
+    """`--out -` prints the CSV and nothing else."""
+    ran = command("pairwise", *ROOMS, "--discount", 0.9, "--out", "-")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == as_csv(expected, ROOMS, ROOMS)
+    assert "both go to stdout" in command("pairwise", *ROOMS, "--discount", 0.9, "--out", "-", "--json").err
+
+
 def test_text(command):
     """A small table whole, a large one by its closest and farthest pairs; at most 80 columns."""
     small = command("pairwise", *ROOMS, "--discount", 0.9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bisimetric.cli import main
 from bisimetric.cli.messages import ExitCode
 from bisimetric.cli.parser import COMMANDS, WIDTH, run
 from bisimetric.errors import InvalidOption
@@ -41,3 +42,31 @@ def test_names_are_different():
     names = [command.name for command in COMMANDS]
     assert len(set(names)) == len(names)
     assert all(command.summary and command.description for command in COMMANDS)
+
+
+WORK = {  # the function that a command's module runs, and arguments
+    "distance": ("distance.run", ["a", "b", "--discount", "0.5"]),
+    "metric": ("metric.run", ["a", "--discount", "0.5"]),
+    "pairwise": ("pairwise.run", ["a", "--discount", "0.5"]),
+    "convert": ("convert.run", ["a", "b.json"]),
+    "states": ("bisimulation.run_states", ["a"]),
+    "quotient": ("bisimulation.run_quotient", ["a"]),
+    "aggregate": ("bisimulation.run_aggregate", ["a"]),
+    "reproduce": ("reproduce.run_reproduce", ["eta"]),
+    "solvers": ("listings.list_solvers", []),
+    "environments": ("listings.list_environments", []),
+}
+
+
+@pytest.mark.parametrize("name", [command.name for command in COMMANDS])
+@pytest.mark.parametrize("error", [ZeroDivisionError("a defect"), MemoryError(), SystemExit(1), KeyboardInterrupt()])
+def test_no_failure_has_code_one(name, error, monkeypatch, capsys):
+    """Code 1 is the verdict of --fail-above, whatever goes wrong in a command."""
+    function, arguments = WORK[name]
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(f"bisimetric.cli.{function}", fail)
+    assert main([name, *arguments]) in (ExitCode.INVALID, ExitCode.INTERRUPTED, ExitCode.BROKEN_PIPE)
+    assert capsys.readouterr().err.count("\n") <= 1

@@ -19,7 +19,18 @@ from bisimetric.bisimulation.quotient import quotient
 from bisimetric.cli.messages import ExitCode, is_quiet, note, tell
 from bisimetric.cli.models import MODEL_ENDINGS, Reading, transition_count, write_model
 from bisimetric.cli.outcome import TOP, AnyAnswer, PairDistance, distances_table, gap_words, pair_at
-from bisimetric.cli.output import Meter, Row, check_output, columns_table, facts_table, print_json, show, shown_model
+from bisimetric.cli.output import (
+    STDOUT,
+    Meter,
+    Row,
+    check_output,
+    check_stdout,
+    columns_table,
+    facts_table,
+    print_json,
+    show,
+    shown_model,
+)
 from bisimetric.cli.progress import Progress
 from bisimetric.errors import InvalidOption, InvalidProblem, NotEnoughMemory
 from bisimetric.models.chain import MarkovChain
@@ -85,7 +96,7 @@ def run_states(request: ReductionRequest, actions: Actions, discount: float, tim
 
 def run_quotient(request: ReductionRequest, actions: Actions, out: str | None) -> int:
     """Make the smallest model that behaves like a given one."""
-    check_output(out, "--out", MODEL_ENDINGS)
+    _check_out(request, out)
     meter = Meter()
     with Progress() as progress:
         model = _read(request, progress)
@@ -93,7 +104,9 @@ def run_quotient(request: ReductionRequest, actions: Actions, out: str | None) -
         small, classes = quotient(model, actions=actions)
         _save(small, out, progress)
         expense = meter.read()
-    if request.as_json:
+    if out == STDOUT:
+        write_model(small, out)
+    elif request.as_json:
         print_json({**_reduction(request.model, model, small, classes), "output": out, **expense.document()})
     else:
         _show_reduction([*_size_facts(request.model, model, small), *expense.facts()], model, small, classes)
@@ -104,7 +117,7 @@ def run_aggregate(
     request: ReductionRequest, epsilon: float | None, n_states: int | None, discount: float, out: str | None
 ) -> int:
     """Make a smaller model that behaves nearly like a given one."""
-    check_output(out, "--out", MODEL_ENDINGS)
+    _check_out(request, out)
     if (epsilon is None) == (n_states is None):
         raise InvalidOption("expected one of --epsilon and --n-states: how close, or how many")
     meter = Meter()
@@ -114,6 +127,9 @@ def run_aggregate(
         found = aggregate(model, epsilon=epsilon, n_states=n_states, discount=discount)
         _save(found.model, out, progress)
         expense = meter.read()
+    if out == STDOUT:
+        write_model(found.model, out)
+        return ExitCode.SUCCESS
     loss = found.policy_loss if isinstance(found, MDPAggregation) else None
     if request.as_json:
         document = {
@@ -137,6 +153,11 @@ def run_aggregate(
         facts.append(("policy", f"that of the small model loses at most {_rounded_up(loss)} in the given one"))
     _show_reduction([*facts, *expense.facts()], model, found.model, found.map)
     return ExitCode.SUCCESS
+
+
+def _check_out(request: ReductionRequest, out: str | None) -> None:
+    check_stdout(out, as_json=request.as_json)
+    check_output(None if out == STDOUT else out, "--out", MODEL_ENDINGS)
 
 
 def _read(request: ReductionRequest, progress: Progress) -> MarkovChain | MDP:
@@ -181,7 +202,7 @@ def _extremes(solution: AnyAnswer | None) -> tuple[tuple[PairDistance, ...], tup
 
 
 def _save(small: MarkovChain | MDP, out: str | None, progress: Progress) -> None:
-    if out is not None:
+    if out is not None and out != STDOUT:  # stdout comes after the progress
         progress.doing("saving")
         write_model(small, out)
         note(f"the {'chain' if isinstance(small, MarkovChain) else 'decision process'} is in {out}")

@@ -14,13 +14,12 @@ from bisimetric.cli.models import (
     MODEL_ENDINGS,
     SINGLE_FILES,
     STDIN,
-    STDOUT,
     Reading,
     model_to_stdout,
     transition_count,
     write_model,
 )
-from bisimetric.cli.output import Meter, Row, check_output, facts_table, print_json, show, shown_model
+from bisimetric.cli.output import STDOUT, Meter, Row, check_output, facts_table, print_json, show, shown_model
 from bisimetric.cli.progress import Progress
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain

@@ -42,7 +42,6 @@ def write_distances(path: str, table: Distances, document: dict[str, Any]) -> No
                 status=np.array(status_names(table)),
                 rows=np.array(rows),
                 columns=np.array(columns),
-                allow_pickle=False,
             )
 
     write_file(file, write)

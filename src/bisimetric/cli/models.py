@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from bisimetric._support.memory import in_words
 from bisimetric.cli.arguments import Request
+from bisimetric.cli.output import STDOUT
 from bisimetric.errors import BisimetricError, FileFormatError, InvalidChain, InvalidOption
 from bisimetric.io.files import SIZE_LIMIT, SUFFIXES
 from bisimetric.io.save_load import EXPORTS
@@ -26,7 +27,7 @@ from bisimetric.readers.matrices import MATRIX_SUFFIXES
 from bisimetric.readers.specs import is_file_of, split_spec
 from bisimetric.readers.storm import JANI_SUFFIX, PRISM_SUFFIXES
 
-STDIN = STDOUT = "-"
+STDIN = "-"
 WITH_CONSTANTS = (*PRISM_SUFFIXES, JANI_SUFFIX)  # files that `--const` is for
 WITH_ROWS = (*MATRIX_SUFFIXES, ".json")  # files that `--normalise-rows` is for
 MODEL_ENDINGS = (*SUFFIXES, *EXPORTS)  # files that models can be written to
@@ -83,8 +84,11 @@ def transition_count(model: MarkovChain | MDP) -> int:
 
 
 def write_model(model: MarkovChain | MDP, path: str) -> None:
-    """Write a model to a file, by its ending."""
-    model.save(path)
+    """Write a model to a file, by its ending, or to stdout as JSON."""
+    if path == STDOUT:
+        model_to_stdout(model, STDIN_FORMAT)
+    else:
+        model.save(path)
 
 
 def model_to_stdout(model: MarkovChain | MDP, suffix: str) -> None:

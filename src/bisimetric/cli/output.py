@@ -24,6 +24,7 @@ from bisimetric.errors import InvalidOption
 from bisimetric.io.files import SUFFIXES
 
 Row = tuple[str, str]  # of a table of facts: name, fact
+STDOUT = "-"  # as a file name
 LONGEST_MODEL = 400  # characters
 
 
@@ -138,6 +139,12 @@ def check_output(path: str | None, option: str, suffixes: tuple[str, ...] = SUFF
         raise InvalidOption(f"{option} is {path!r}, but the folder {str(file.parent)!r} does not exist; make it before")
     if not os.access(file.parent, os.W_OK):
         raise InvalidOption(f"{option} is {path!r}, but the folder {str(file.parent)!r} cannot be written to")
+
+
+def check_stdout(path: str | None, *, as_json: bool) -> None:
+    """Raise if two things would go to stdout."""
+    if path == STDOUT and as_json:
+        raise InvalidOption("--json and --out - are given, expected one; both go to stdout")
 
 
 def check_picture(path: str | None, option: str) -> None:

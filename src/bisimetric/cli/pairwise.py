@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,16 +16,18 @@ from bisimetric import solvers
 from bisimetric._support.text import discount_text, printable
 from bisimetric.cli.costs import read_cost
 from bisimetric.cli.distance import EXACT
-from bisimetric.cli.distance_tables import TABLE_ENDINGS, status_names, write_distances
+from bisimetric.cli.distance_tables import TABLE_ENDINGS, as_csv, status_names, write_distances
 from bisimetric.cli.messages import ExitCode, is_quiet, note, tell
 from bisimetric.cli.models import Reading
 from bisimetric.cli.outcome import TOP, PairDistance, distances_table
 from bisimetric.cli.output import (
+    STDOUT,
     Expense,
     Meter,
     Row,
     check_output,
     check_picture,
+    check_stdout,
     columns_table,
     facts_table,
     print_json,
@@ -65,7 +68,8 @@ class PairwiseRequest(Reading):
 
 def run(request: PairwiseRequest) -> int:
     """Compute and print; returns the exit code."""
-    check_output(request.out, "--out", TABLE_ENDINGS)
+    check_stdout(request.out, as_json=request.as_json)
+    check_output(None if request.out == STDOUT else request.out, "--out", TABLE_ENDINGS)
     check_picture(request.plot, "--plot")
     checked_discount(request.discount)
     if request.columns is not None and request.plot is not None:
@@ -80,7 +84,7 @@ def run(request: PairwiseRequest) -> int:
             tell(_missed(request, missed))
             return ExitCode.UNDECIDED
         document = _document(request, table, meter.read())
-        if request.out is not None:
+        if request.out is not None and request.out != STDOUT:
             progress.doing("saving")
             write_distances(request.out, table, document)
             note(f"the table is in {request.out}")
@@ -90,6 +94,8 @@ def run(request: PairwiseRequest) -> int:
             note(f"the picture is in {request.plot}")
     if request.as_json:
         print_json(document)
+    elif request.out == STDOUT:
+        sys.stdout.write(as_csv(table, request.rows, _columns(request)))
     elif not (is_quiet() and request.out is not None):
         show(*_text(request, table, meter.read()))
     missed_count = int(sum(status not in MET for status in table.status.ravel()))

@@ -6,7 +6,9 @@ from argparse import ArgumentParser, Namespace
 
 from bisimetric.cli.arguments import Command, add_actions, add_model, add_out, add_time_limit, add_usual_discount
 
-OUT_HELP = "Write the small model to FILE, by its ending: .json, .npz, …; `bisimetric convert --help` lists them."
+OUT_HELP = (
+    "Write the small model to FILE, by its ending: .json, .npz, …; `bisimetric convert --help` lists them; - is stdout."
+)
 
 REDUCTION_KEYS = """\
 Keys of --json:
