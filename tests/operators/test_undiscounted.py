@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -66,6 +67,7 @@ def test_one_number_stands_for_the_discount():
     known = UndiscountedBellman(*(getattr(operator, name) for name in FIELDS), steps=steps)
     assert known.most_steps == steps.max() == pytest.approx(16 / 7, rel=0.1)  # it ends with probability 7/16
     assert known.span_of(known.gap_of(0.125)) == 0.125
+    assert replace(known, row_error=0.5).gap_of(0.0) == 0.5 * known.most_steps  # no step gets below that
     assert 0.0 < known.contraction < 1.0
 
 

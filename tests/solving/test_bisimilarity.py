@@ -19,6 +19,21 @@ def test_rounding_widens_the_interval_and_the_status_says_so():
         distances(coin(0.5, 1e-9), coin(0.5 + 1e-6, 1e-9), tol=1e-12)
 
 
+def test_inexact_rows_end_a_solve_too():
+    """Long waits make the rows of label changes inexact; no step gets below that, so the solve ends soon."""
+
+    def waits(heads):
+        move = [1 - 1e-7, 1e-7 * heads, 1e-7 * (1 - heads), 0]
+        rows = [move, [0.5, 0.25, 0, 0.25], [0.5, 0, 0.25, 0.25], [0, 0, 0, 1]]
+        return bm.label_changes(bm.MarkovChain(rows, labels=["toss", "heads", "tails", "end"], start=0))
+
+    solution = distances(waits(0.5), waits(0.3))
+    assert solution.status is bm.Status.STALLED
+    assert len(solution.history) < 30
+    assert solution.interval[0] <= 3 / 7 <= solution.interval[1]
+    assert solution.relative_gap < 1e-6
+
+
 def test_rare_events_after_rare_events():
     """A mean of 10²⁰ steps cannot be told in floating point: the interval is all that is known, at once."""
 

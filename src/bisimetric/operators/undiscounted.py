@@ -80,13 +80,14 @@ class UndiscountedBellman(Bellman):
     """The operator on the open pairs, with the largest expected number of steps to an end."""
 
     steps: Floats | None = None  # [n, m], proved; None before they are known
+    row_error: float = 0.0  # by which an application may be off because rows are
 
     @classmethod
     def between_ends(cls, quotient: Quotient, ends: Ends) -> UndiscountedBellman:
         """The operator of the problem on classes."""
         source, target = quotient_rows(quotient)
         pairs = PairList.outside(ends.known, source, target, symmetric=False)
-        return cls(source, target, ends.value, 1.0, 1.0, ends.known, pairs)
+        return cls(source, target, ends.value, 1.0, 1.0, ends.known, pairs, row_error=quotient.row_error)
 
     @property
     def most_steps(self) -> float:
@@ -100,7 +101,7 @@ class UndiscountedBellman(Bellman):
         return self.most_steps * min(sweep.lowest, 0.0), self.most_steps * max(sweep.highest, 0.0)
 
     def gap_of(self, span: float) -> float:
-        return span * self.most_steps
+        return (span + self.row_error) * self.most_steps
 
     def span_of(self, gap: float) -> float:
         return gap / self.most_steps
