@@ -13,6 +13,7 @@ python -m benchmarks first-call     with an empty and with a full kernel cache
 python -m benchmarks sinkhorn       a round of the Sinkhorn solvers against plain NumPy; their memory
 python -m benchmarks tuning         error against rounds, by step size and other options
 python -m benchmarks solvers        all solvers: CPU seconds to an error; a Sinkhorn start for the exact one
+python -m benchmarks readers        explicit files of a million transitions against pandas' C reader
 python -m benchmarks against-prototype --prototype FOLDER
 """
 
@@ -29,16 +30,27 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bisimulation, comparison, discounts, exact, plots, scaling, sinkhorn, solvers, tuning
+from benchmarks import bisimulation, comparison, discounts, exact, plots, readers, scaling, sinkhorn, solvers, tuning
 from benchmarks.pareto import methods, pictures, race
 from benchmarks.pareto import tables as pareto_tables
 from benchmarks.tables import Row, Table, plain
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("bisimetric", "numba", "numpy", "scipy", "highspy", "POT", "torch", "ot-markov-distances", "pyotc")
+PACKAGES = (
+    "bisimetric",
+    "numba",
+    "numpy",
+    "scipy",
+    "highspy",
+    "pandas",
+    "POT",
+    "torch",
+    "ot-markov-distances",
+    "pyotc",
+)
 NAMES = (
     "peers", "pareto", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning",
-    "solvers", "discounts",
+    "solvers", "discounts", "readers",
 )  # fmt: skip
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "scaling": scaling.tables,
@@ -48,6 +60,7 @@ TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "tuning": tuning.tables,
     "solvers": solvers.tables,
     "discounts": discounts.tables,
+    "readers": readers.tables,
 }
 TIMED: dict[str, Callable[[list[Row], float], Iterable[Table]]] = {  # tables that show the time limit
     "peers": comparison.tables,
@@ -125,6 +138,8 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
     elif name == "discounts":
         settings |= {"tol": discounts.TOL}
         rows = discounts.measure(discounts.QUICK_INSTANCES if options.quick else discounts.INSTANCES, _progress)
+    elif name == "readers":
+        rows = readers.measure(readers.QUICK_TRANSITIONS if options.quick else readers.TRANSITIONS, _progress)
     elif name == "bisimulation":
         settings |= {"discount": bisimulation.DISCOUNT, "tol": bisimulation.TOL}
         rows = bisimulation.measure(options.quick, _progress)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 import bisimetric as bm
-from benchmarks import bandwidth, peers, sinkhorn, solvers
+from benchmarks import bandwidth, peers, readers, sinkhorn, solvers
 from benchmarks.instances import COMPILATION, WARM_UP, WARM_UP_OF_PEERS, chain, problem
 from benchmarks.measure import ENOUGH, limits, peak_bytes, repeated, resident_bytes, timed
 from benchmarks.pareto import ladder
@@ -153,6 +153,8 @@ TASKS: dict[str, Callable[..., Row]] = {
     "solver": solvers.solver_task,
     "refinement": refinement,
     "between-starts": between_starts,
+    "explicit-file": readers.write_task,
+    "reader": readers.reader_task,
 }
 
 STREAMS: dict[str, Callable[..., Iterator[Row]]] = {"pareto": ladder.runs}  # they print a line per row

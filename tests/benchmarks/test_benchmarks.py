@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from benchmarks import bisimulation, comparison, discounts, instances, measure, peers, scaling, tables, tasks
+from benchmarks import bisimulation, comparison, discounts, instances, measure, peers, readers, scaling, tables, tasks
 
 SETTINGS = {"discount": 0.95, "tol": 1e-6, "memory": 8 * 10**9}
 
@@ -174,3 +174,23 @@ def test_tables_of_savings():
     assert savings.body[0][1:] == ["10", "2", "6", "3×", "1.5×", "10", "20", "2×", "1.8×"]
     assert savings.body[1][1:6] == ["10", "2", "6", "3×", "8×"]
     assert [line[-1] for line in growth.body] == ["", "4.00"]
+
+
+@pytest.mark.parametrize("kind", readers.KINDS)
+def test_files_for_readers(kind, tmp_path):
+    """Every kind of file can be read, and has as many transitions as it should."""
+    path = tmp_path / "model.tra"
+    readers.write(kind, 1000, path)
+    model = bm.from_explicit(path)
+    matrices = [model.transitions] if isinstance(model, bm.MarkovChain) else model.transitions
+    assert sum(matrix.nnz for matrix in matrices) == 1000
+
+
+@pytest.mark.slow
+def test_readers_against_pandas():
+    """One row per kind of file, and a table of ratios."""
+    rows = readers.measure(20_000, lambda _: None)
+    assert [row["kind"] for row in rows] == list(readers.KINDS)
+    assert all(row["cpu"] > 0 and row["bytes_per_transition"] > 0 for row in rows)
+    (table,) = readers.tables(rows)
+    assert len(table.body[0]) == len(table.head)

@@ -56,7 +56,7 @@ def read_plain(pieces: Iterable[bytes], size: int, widths: tuple[int, ...]) -> t
     columns, done = np.empty((widths[0], 0)), 0
     runs: list[tuple[int, bytes]] = []  # the lines where another word begins
     for text in pieces:
-        found = _piece(text, widths) or _piece(_with_single_spaces(text), widths)
+        found = _piece(text, widths, bool(runs)) or _piece(_with_single_spaces(text), widths, bool(runs))
         if found is None or (done and bool(found.words) != bool(runs)):
             return None
         lines = found.lines
@@ -79,9 +79,9 @@ def read_plain(pieces: Iterable[bytes], size: int, widths: tuple[int, ...]) -> t
         return None
 
 
-def _piece(text: bytes, widths: tuple[int, ...]) -> Piece | None:
+def _piece(text: bytes, widths: tuple[int, ...], has_words: bool) -> Piece | None:
     """The numbers of lines in the plain form, apart from words; None for another form."""
-    if lines := _plain_lines(text, widths[0]):
+    if not has_words and (lines := _plain_lines(text, widths[0])):
         return Piece(text, lines, [])
     found = _without_words(text, widths[1]) if len(widths) > 1 else None
     if found is not None and (lines := _plain_lines(found[0], widths[0])):
