@@ -91,6 +91,12 @@ def test_nearest_neighbours_collide_and_assignments_do_not():
     other = bm.MarkovChain(np.eye(3), reward=[0.1, 5.0, 9.0])
     solution = bm.distance(one, other, discount=0.5)
     assert solution.match().tolist() == [0, 0, 0]
+    assert repr(solution.match()) == (
+        "array([0, 0, 0])  # 3 states with 1 nearest neighbours; assignment() is one-to-one"
+    )
+    assert isinstance(solution.match(), np.ndarray)
+    assert solution.match()[1] == 0
+    assert repr(solution.match()[:, None]) == repr(np.zeros((3, 1), int))
     assert sorted(solution.assignment().targets.tolist()) == [0, 1, 2]
 
 

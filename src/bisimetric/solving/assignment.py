@@ -152,6 +152,23 @@ def assign(answer: Answered, by: str, start: object) -> Assignment:
     return by_distance(answer.value, (source, target))
 
 
+class Nearest(np.ndarray[Any, np.dtype[np.int64]]):
+    """Nearest neighbours as an array of int, which says when printed that they need not be different."""
+
+    def __repr__(self) -> str:
+        plain, found = np.asarray(self), self[self >= 0]
+        text = f"{len(found)} states with {len(np.unique(found))} nearest neighbours; assignment() is one-to-one"
+        return f"{plain!r}  # {text}" if plain.ndim == 1 else repr(plain)
+
+
+def nearest(value: Floats) -> Nearest:
+    """The column of the smallest entry of each row; -1 where all are NaN."""
+    none = np.isnan(value)
+    found: Ints = np.where(none, np.inf, value).argmin(axis=1)
+    found[none.all(axis=1)] = -1
+    return found.view(Nearest)
+
+
 def by_distance(value: Floats, names: tuple[tuple[str, ...], tuple[str, ...]]) -> Assignment:
     """As many pairs as possible at the smallest total distance; NaN stands for pairs that may not be matched."""
     barred = np.isnan(value)

@@ -26,7 +26,7 @@ from bisimetric.errors import InvalidOption, MissingStart
 from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
-from bisimetric.solving.assignment import Assignment, Coupled, assign
+from bisimetric.solving.assignment import Assignment, Coupled, assign, nearest
 from bisimetric.solving.history import Status, Step
 
 if TYPE_CHECKING:
@@ -94,13 +94,10 @@ class Answer(Stored, Immutable, ABC):
         Returns
         -------
         array [n] of int
-            The first of several; -1 for a source state of which no pair was solved.
+            The first of several; -1 for a source state of which no pair was solved. Printed, it says how many target
+            states it has.
         """
-        value = self.value
-        none = np.isnan(value)
-        nearest: npt.NDArray[np.int64] = np.where(none, np.inf, value).argmin(axis=1)
-        nearest[none.all(axis=1)] = -1
-        return nearest
+        return nearest(self.value)
 
     def assignment(self, by: Literal["distance", "coupling"] = "distance", *, start: object = None) -> Assignment:
         """Match states one-to-one.
