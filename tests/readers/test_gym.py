@@ -127,6 +127,7 @@ def test_text_and_objects():
     assert bm.as_mdp("gym:FrozenLake-v1,is_slippery=false") == dry
     assert bm.as_chain("gym:FrozenLake-v1,is_slippery=false") == dry.under("uniform")
     assert bm.from_gymnasium("FrozenLake-v1,is_slippery=false") == dry
+    assert bm.from_gymnasium("gym:FrozenLake-v1,is_slippery=false") == dry
     env = gymnasium.make("FrozenLake-v1", is_slippery=False)
     assert bm.as_chain(env) == dry.under("uniform")
     assert bm.as_mdp(env.unwrapped) == dry

@@ -115,7 +115,7 @@ def from_gymnasium(
     True
     """
     if isinstance(env, str):
-        spec = split_spec(env)
+        spec = split_spec(env.removeprefix(f"{PREFIX}:"))
         given = {} if options is None else options
         check_kind(given, "options", Mapping, "a mapping from names to values, as {'map_name': '8x8'}")
         made = _make(spec.head, {**spec.values(), **given})
