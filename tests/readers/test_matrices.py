@@ -1,7 +1,11 @@
 """Transition matrices in files."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bisimetric as bm
 from bisimetric.errors import FileFormatError, InvalidChain, InvalidOption
@@ -68,6 +72,16 @@ def test_wrong_files(csv, text, options, kind, message):
     with pytest.raises(kind, match=r"p\.csv") as error:
         bm.as_chain(path + options)
     assert message in str(error.value)
+
+
+@given(st.lists(st.lists(st.sampled_from(["", "0", "1", "0.5", "a", "b", "nan", '"x"', " "]), max_size=4), max_size=4))
+def test_any_table_gives_a_chain_or_our_error(tmp_path_factory, cells):
+    """Whatever cells are names, numbers or neither."""
+    path = tmp_path_factory.mktemp("any") / "t.csv"
+    path.write_text("\n".join(",".join(row) for row in cells))
+    for options in ("", ",normalise"):
+        with suppress(FileFormatError, InvalidChain):
+            assert bm.as_chain(f"{path}{options}").n_states > 0
 
 
 def test_matrices_of_actions(tmp_path):

@@ -55,7 +55,9 @@ def read_table(path: str) -> NumberTable:
 def _read_npy(file: Path) -> NumberTable:
     try:  # mapped: a header that claims more numbers than the file has fails before anything is allocated
         table: npt.NDArray[Any] = np.lib.format.open_memmap(file, mode="r")
-    except (ValueError, TypeError, SyntaxError, EOFError) as error:
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # numpy evaluates the header as a literal of Python, which fails in many ways
         raise FileFormatError(f"is not an array of numbers as numpy.save writes it: {error}") from None
     if table.dtype.kind not in "biuf":
         raise FileFormatError(f"holds {table.dtype} values, expected real numbers")
@@ -80,6 +82,9 @@ def _read_csv(file: Path) -> NumberTable:
     values = _numbers(file, skip=1 if header else 0, columns=range(1, width) if named else None)
     columns = tuple(cell.strip() for cell in first[0][1 if named else 0 :]) if header else None
     rows = tuple(row[0].strip() for row in _cells(file)[1 if header else 0 :]) if named else None
+    for names, count, what in ((rows, len(values), "rows"), (columns, values.shape[1], "columns")):
+        if names is not None and len(names) != count:
+            raise FileFormatError(f"has {len(names)} names for {count} {what}, expected one for each")
     return NumberTable(values, rows, columns)
 
 
