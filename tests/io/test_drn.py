@@ -68,3 +68,10 @@ def test_only_models(tmp_path):
     solution = bm.solve(bm.Problem(chain, chain, discount=0.5))
     with pytest.raises(InvalidOption, match="MarkovChain or an MDP"):
         bm.save(solution, tmp_path / "solution.drn")
+
+
+def test_load_says_who_reads_it(tmp_path):
+    """`load` reads what holds everything that the package knows of a model."""
+    bm.save(bm.MarkovChain(TWO), tmp_path / "model.drn")
+    with pytest.raises(InvalidOption, match="as_chain"):
+        bm.load(tmp_path / "model.drn")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -178,6 +179,8 @@ def load(path: object) -> MarkovChain | MDP | Solution | MDPSolution:
     ...     bm.load(f"{folder}/chain.json")
     MarkovChain(2 states, 3 transitions)
     """
+    if isinstance(path, (str, os.PathLike)) and os.fspath(path).lower().endswith(tuple(EXPORTS)):
+        raise InvalidOption(f"path is {os.fspath(path)!r}, a file of a model checker; as_chain or as_mdp reads it")
     name: object = getattr(path, "name", "the open file") if is_open_file(path) else checked_path(path)
     with errors_about(name):
         return decode(document_in(path))
