@@ -7,7 +7,7 @@ import random
 import pytest
 
 import bisimetric as bm
-from bisimetric.errors import FileFormatError
+from bisimetric.errors import FileFormatError, InvalidOption
 from tests.readers.explicit.files import PRISM, PROCESS, write
 
 
@@ -43,3 +43,22 @@ def test_wrong_number_of_choices(tmp_path):
     """Is found in the header."""
     with pytest.raises(FileFormatError, match="line 1: the header says 4 choices, the file has 3"):
         bm.from_explicit(write(tmp_path, {"tra": PROCESS["tra"].replace("2 3 4", "2 4 4")}))
+
+
+def test_rows_are_rescaled_on_request(tmp_path):
+    """Of few digits, or of rates, whose embedded chain it is."""
+    path = write(tmp_path, {"tra": "2 3\n0 0 0.333333\n0 1 0.666666\n1 1 1\n"})
+    with pytest.raises(FileFormatError, match=r"line 2: .* normalise=True"):
+        bm.from_explicit(path)
+    found = bm.from_explicit(path, normalise=True)
+    assert found.transitions.toarray()[0] == pytest.approx([1 / 3, 2 / 3])
+    assert bm.as_chain(f"{path},normalise") == found
+    rates = write(tmp_path, {"tra": "2 3\n0 0 1\n0 1 3\n1 1 7\n"}, "rates")
+    with pytest.raises(FileFormatError, match=r"line 3: .* normalise=True"):
+        bm.from_explicit(rates)
+    assert bm.from_explicit(rates, normalise=True).transitions.toarray().tolist() == [[0.25, 0.75], [0, 1]]
+    nothing = write(tmp_path, {"tra": "1 1\n0 0 0\n"}, "nothing")
+    with pytest.raises(FileFormatError, match=r"line 2: .* positive sum"):
+        bm.from_explicit(nothing, normalise=True)
+    with pytest.raises(InvalidOption, match="normalise"):
+        bm.from_explicit(path, normalise="yes")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bisimetric._support.options import one_of
+from bisimetric._support.options import flag, one_of
 from bisimetric.errors import InvalidChain
 from bisimetric.io.files import usable_path
 from bisimetric.models.chain import MarkovChain
@@ -18,7 +18,7 @@ from bisimetric.readers.explicit.transitions import actions_of, read_transitions
 from bisimetric.readers.explicit.words import Labels, read_labels, read_names
 from bisimetric.readers.model_checking import DEADLOCK_LABEL, DEADLOCKS, Deadlocks, mdp_of_choices, start_of
 from bisimetric.readers.reader import Reader
-from bisimetric.readers.specs import is_file_of, split_spec
+from bisimetric.readers.specs import is_file_of, read_value, split_spec
 
 TRANSITIONS_SUFFIX = ".tra"
 PARTS = {  # endings of the files that belong to a .tra file, and what they hold
@@ -37,6 +37,7 @@ def from_explicit(
     trew: object = None,
     *,
     deadlocks: Deadlocks = "refuse",
+    normalise: bool = False,
 ) -> MarkovChain | MDP:
     """Read an explicit model, in PRISM's form or in Storm's.
 
@@ -50,6 +51,8 @@ def from_explicit(
     deadlocks : "refuse" or "self-loops"
         What to do about states without transitions: refuse the file, or give them a self-loop and, if there are
         labels, the label "deadlock".
+    normalise : bool
+        Divide every row by its sum, for files with few digits. Of rates it makes the embedded chain.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def from_explicit(
     FileFormatError
         A file is missing, or something is wrong in it; the message names the file and the line.
     InvalidOption
-        A path is no path, or `deadlocks` is something else.
+        A path is no path, or another argument is not one of its values.
 
     Examples
     --------
@@ -79,10 +82,11 @@ def from_explicit(
     ((), ('heads',))
     """
     one_of(deadlocks, "deadlocks", DEADLOCKS)
+    rescale = flag(normalise, "normalise")
     path = usable_path(tra, "tra")
     given = {"lab": lab, "srew": srew, "sta": sta, "trew": trew}
     source = read_source(path, "transitions of a model")
-    is_process, parts = read_transitions(source, deadlocks)
+    is_process, parts = read_transitions(source, deadlocks, rescale)
     beside = {kind: found for kind in PARTS if (found := _beside(path, kind, given[kind])) is not None}
     reward = read_rewards(beside, parts, is_process)
     labels = read_labels(beside["lab"], parts.n_states) if "lab" in beside else Labels([], None)
@@ -114,8 +118,11 @@ def _beside(tra: Path, kind: str, given: object) -> Source | None:
 
 def _read(text: str) -> MarkovChain | MDP:
     spec = split_spec(text)
-    spec.check_options((*PARTS, "deadlocks"))
-    return from_explicit(spec.head, **spec.options)  # type: ignore[arg-type]
+    spec.check_options((*PARTS, "deadlocks", "normalise"))
+    options: dict[str, Any] = dict(spec.options)
+    if "normalise" in options:
+        options["normalise"] = read_value(options["normalise"])
+    return from_explicit(spec.head, **options)
 
 
 READER = Reader(f"an explicit model ({TRANSITIONS_SUFFIX})", lambda obj: is_file_of(obj, (TRANSITIONS_SUFFIX,)), _read)

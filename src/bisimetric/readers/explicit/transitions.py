@@ -50,11 +50,11 @@ class Parts(NamedTuple):
         return int(self.rows.shape[1])
 
 
-def read_transitions(source: Source, deadlocks: str) -> tuple[bool, Parts]:
-    """Whether the model is a decision process, and the rows of all its choices, checked."""
+def read_transitions(source: Source, deadlocks: str, normalise: bool) -> tuple[bool, Parts]:
+    """Whether the model is a decision process, and the rows of all its choices, checked; rescaled if `normalise`."""
     header = _header(source)
     table = read_table(source, 1, (4, 5) if header.is_process else (3, 4))
-    return header.is_process, _parts(table, header, deadlocks)
+    return header.is_process, _parts(table, header, deadlocks, normalise)
 
 
 def actions_of(parts: Parts) -> tuple[Whole, tuple[str, ...] | None]:
@@ -92,7 +92,7 @@ def _header(source: Source) -> Header:
     )
 
 
-def _parts(table: Table, header: Header, deadlocks: str) -> Parts:
+def _parts(table: Table, header: Header, deadlocks: str, normalise: bool) -> Parts:
     """The rows of all choices, checked."""
     n_lines = table.columns.shape[1]
     if not n_lines:
@@ -109,7 +109,7 @@ def _parts(table: Table, header: Header, deadlocks: str) -> Parts:
             )
         memory.require_if_large(BYTES_PER_EMPTY_STATE * n_states, f"a model of {n_states} states", "check its indices")
     state, successor = table.whole(0, "the state", n_states), table.whole(target, "the successor", n_states)
-    probability = _probabilities(table, target + 1)
+    probability = _probabilities(table, target + 1, np.inf if normalise else 1 + ROW_SUM_TOL)
     local = table.whole(1, "the choice", header.n_choices or n_lines) if header.is_process else None
     order = _order(table, state, local, successor, n_states)
     if order is not None:
@@ -122,7 +122,10 @@ def _parts(table: Table, header: Header, deadlocks: str) -> Parts:
     rows = sparse.csr_array((probability, successor, np.append(first, n_lines)), shape=(len(first), n_states))
     if header.n_choices is not None and header.n_choices != len(first):
         raise _miscounted(table, header, "choices", len(first), header.n_choices)
-    _check_sums(table, rows, state[first], first, order)
+    sums = np.add.reduceat(rows.data, rows.indptr[:-1])
+    _check_sums(table, sums, normalise, state[first], first if order is None else order[first])
+    if normalise:
+        rows.data = rows.data / np.repeat(sums, np.diff(rows.indptr))
     parts = Parts(
         rows,
         state[first],
@@ -147,12 +150,12 @@ def _highest(table: Table, columns: tuple[int, ...]) -> int:
     return int(min(highest, 2.0**53))
 
 
-def _probabilities(table: Table, column: int) -> Floats:
+def _probabilities(table: Table, column: int, highest: float) -> Floats:
     values = table.finite(column, "the probability")
-    wrong = np.flatnonzero((values < 0) | (values > 1 + ROW_SUM_TOL))
+    wrong = np.flatnonzero((values < 0) | (values > highest))
     if len(wrong):
         k = int(wrong[0])
-        rates = "; rates of a continuous-time chain have to become probabilities first" if values[k] > 1 else ""
+        rates = "; normalise=True makes probabilities of rates, those of the embedded chain" if values[k] > 1 else ""
         raise table.error(k, f"the probability is {values[k]!r}, expected a number from 0 to 1{rates}")
     return values
 
@@ -185,15 +188,17 @@ def _ascending(keys: list[Whole]) -> bool:
     return True
 
 
-def _check_sums(table: Table, rows: sparse.csr_array, owner: Whole, first: Whole, order: Whole | None) -> None:
-    sums = np.add.reduceat(rows.data, rows.indptr[:-1])
-    wrong = np.flatnonzero(~(np.abs(sums - 1.0) <= ROW_SUM_TOL))
+def _check_sums(table: Table, sums: Floats, normalise: bool, owner: Whole, entry: Whole) -> None:
+    """Every sum is 1, or is positive if the rows are going to be rescaled; `entry` is the first of each row."""
+    if normalise:
+        wrong, expected = np.flatnonzero(~((sums > 0) & np.isfinite(sums))), "a positive sum"
+    else:
+        wrong = np.flatnonzero(~(np.abs(sums - 1.0) <= ROW_SUM_TOL))
+        expected = f"1 within {ROW_SUM_TOL:g}; normalise=True rescales rows"
     if len(wrong):
         k = int(wrong[0])
-        entry = int(first[k] if order is None else order[first[k]])
         raise table.error(
-            entry,
-            f"the probabilities of state {owner[k]} sum to {sums[k]:.12g}, expected 1 within {ROW_SUM_TOL:g}",
+            int(entry[k]), f"the probabilities of state {owner[k]} sum to {sums[k]:.12g}, expected {expected}"
         )
 
 
