@@ -23,13 +23,14 @@ from bisimetric.io.save_load import EXPORTS
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.readers.convert import as_chain, as_model
+from bisimetric.readers.explicit.model import TRANSITIONS_SUFFIX
 from bisimetric.readers.matrices import MATRIX_SUFFIXES
 from bisimetric.readers.specs import is_file_of, split_spec
 from bisimetric.readers.storm import JANI_SUFFIX, PRISM_SUFFIXES
 
 STDIN = "-"
 WITH_CONSTANTS = (*PRISM_SUFFIXES, JANI_SUFFIX)  # files that `--const` is for
-WITH_ROWS = (*MATRIX_SUFFIXES, ".json")  # files that `--normalise-rows` is for
+WITH_ROWS = (*MATRIX_SUFFIXES, TRANSITIONS_SUFFIX, ".json")  # files that `--normalise-rows` is for
 MODEL_ENDINGS = (*SUFFIXES, *EXPORTS)  # files that models can be written to
 SINGLE_FILES = tuple(ending for ending in MODEL_ENDINGS if ending != ".tra")  # that stdout can take
 STDIN_CHUNK = 2**20  # bytes
