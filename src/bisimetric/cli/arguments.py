@@ -69,7 +69,7 @@ def add_reading(command: ArgumentParser) -> None:
     group.add_argument(
         "--normalise-rows",
         action="store_true",
-        help="Divide every row of the transitions by its sum, in files .csv, .npy and .json.",
+        help="Divide every row of the transitions by its sum, in files .csv, .npy, .tra and .json.",
     )
 
 

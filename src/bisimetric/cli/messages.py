@@ -41,6 +41,8 @@ REMEDIES_HERE = {  # the library's remedies, in words of the command line
     "uniform` makes a chain of a decision process",
     "MarkovChain.normalised(...) rescales rows": "--normalise-rows rescales rows",
     "FILE,normalise rescales rows, on the command line --normalise-rows": "--normalise-rows rescales rows",
+    "normalise=True ": "--normalise-rows ",
+    'deadlocks="self-loops" gives': "deadlocks=self-loops behind the file name and a comma gives",
     'give constants="': 'give --const "',
     'actions="matched" compares them': "--actions matched compares them",
     "chain.with_start(...) sets one, pairs='all' solves every pair": "--start A0 B0 sets one, --pairs all solves all",

@@ -156,7 +156,7 @@ def _probabilities(table: Table, column: int, highest: float) -> Floats:
     if len(wrong):
         k = int(wrong[0])
         rates = "; normalise=True makes probabilities of rates, those of the embedded chain" if values[k] > 1 else ""
-        raise table.error(k, f"the probability is {values[k]!r}, expected a number from 0 to 1{rates}")
+        raise table.error(k, f"the probability is {float(values[k])!r}, expected a number from 0 to 1{rates}")
     return values
 
 
