@@ -219,6 +219,19 @@ def test_bisimilarity(command, chain_file, discount, expected):
     assert ("the expected number of visits" in text) == (discount == 1)
 
 
+def test_changes_of_label(command, chain_file):
+    """A coin that is tossed later lands the same way."""
+    fair = chain_file("fair.json", transitions=[[0, 0.5, 0.5], [0, 1, 0], [0, 0, 1]], **TOSS)
+    slow = chain_file("slow.json", transitions=[[0.8, 0.1, 0.1], [0, 1, 0], [0, 0, 1]], **TOSS)
+    arguments = ("distance", fair, slow, "--bisimilarity")
+    assert command(*arguments, "--json").document["distance"] == pytest.approx(0.8)
+    assert command(*arguments, "--label-changes", "--json").document["distance"] == 0
+    assert "steps are changes of label" in " ".join(command(*arguments, "--label-changes").out.split())
+    ran = command("distance", fair, slow, "--discount", 0.9, "--label-changes")
+    assert ran.code == 2  # changes of label have no rewards
+    assert "reward" in ran.err
+
+
 def test_two_distances_on_labels(command, chain_file):
     """--cost labels says that it adds up and which other distance there is; --bisimilarity has a cost of its own."""
     file = chain_file(labels=["a", "b"], start=0)

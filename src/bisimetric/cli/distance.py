@@ -7,6 +7,7 @@ from functools import partial
 
 from bisimetric import solvers
 from bisimetric._support.text import discount_text, printable
+from bisimetric.bisimulation.label_changes import label_changes
 from bisimetric.bisimulation.metric import bisimilarity_distance
 from bisimetric.cli.costs import read_cost
 from bisimetric.cli.outcome import Question
@@ -31,6 +32,7 @@ class DistanceRequest(SolveRequest):
     target: str
     cost: str | None
     bisimilarity: bool
+    label_changes: bool
     normalised: bool
     pairs: str
 
@@ -62,6 +64,9 @@ def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Po
     if request.start is not None:
         source, target = source.with_start(request.start[0]), target.with_start(request.start[1])
     check_starts(request, (source, target))
+    if request.label_changes:
+        progress.doing("finding changes of label")
+        source, target = label_changes(source), label_changes(target)
     if request.bisimilarity:
         return _bisimilarity(request, solver, source, target)
     cost = request.cost or "reward"
@@ -76,7 +81,7 @@ def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Po
         progress.doing("finding reachable pairs")
         problem = reachable_part(problem)
     kind = "normalised: times 1-γ" if request.normalised else "sum of discounted costs"
-    meaning = f"{kind}; γ = {discount_text(request.discount)}, cost: {printable(cost)}"
+    meaning = f"{kind}; γ = {discount_text(request.discount)}, cost: {printable(cost)}{_steps(request)}"
     if cost == "labels":
         meaning += f"\n{ACCUMULATES}"
     question = Question("distance", request.source, request.target, cost, meaning, request.discount, request.normalised)
@@ -84,8 +89,12 @@ def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Po
 
 
 def _bisimilarity(request: DistanceRequest, solver: AnySolver, source: MarkovChain, target: MarkovChain) -> Posed:
-    meaning = f"bisimilarity distance on labels, from 0 to 1; γ = {discount_text(request.discount)}"
+    meaning = f"bisimilarity distance on labels, from 0 to 1; γ = {discount_text(request.discount)}{_steps(request)}"
     question = Question(
         "bisimilarity", request.source, request.target, "labels", meaning, request.discount, normalised=False
     )
     return Posed(question, partial(bisimilarity_distance, source, target, discount=request.discount, solver=solver))
+
+
+def _steps(request: DistanceRequest) -> str:
+    return ", steps are changes of label" if request.label_changes else ""

@@ -63,6 +63,7 @@ Examples:
   bisimetric distance a.json b.json --bisimilarity --match
   bisimetric distance brp.prism,N=16 brp.prism,N=32 --const MAX=2 \\
       --bisimilarity
+  bisimetric distance die.prism fair.json --bisimilarity --label-changes
   bisimetric distance old.npz new.npz --discount 0.99 --normalised \\
       --fail-above 0.05 --time-limit 60
   bisimetric distance grid-3x3 matching-four-rooms --discount 0.95 \\
@@ -93,6 +94,11 @@ def _add_arguments(command: ArgumentParser) -> None:
         action="store_true",
         help="The distance of the verification literature: 1 where labels differ, otherwise that of the successors. "
         "It bounds the difference of the probabilities of every property.",
+    )
+    add(
+        "--label-changes",
+        action="store_true",
+        help="Let steps be changes of label, for properties that do not depend on the number of steps.",
     )
     add("--normalised", action="store_true", help="Multiply by 1-γ: a weighted mean of costs instead of their sum.")
     add(
