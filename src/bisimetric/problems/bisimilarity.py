@@ -13,7 +13,8 @@ by 2⁻⁵² and are tossed forever are at distance 1. So bisimilarity is decide
 as `bisimilar_classes` does, and everything is said about chains in which the states of one class move exactly alike:
 
     lower ≤ d ≤ upper for all chains in which states are bisimilar where they are in one class, and nowhere else, and
-    whose probabilities of moving into the classes are those of the given rows, up to `row_error` (1-norm).
+    whose probabilities of moving into the classes are those of the given rows, up to `row_error` (1-norm), and zero
+    where those are.
 
 `row_error` counts the rounding of the given rows and how far the rows of one class are apart.
 
