@@ -130,8 +130,8 @@ def _joint_classes(source: MarkovChain, target: MarkovChain, tol: float) -> tupl
     """Classes of bisimilar states of the two chains side by side; rewards do not count."""
     labels = label_numbers(source, target)
     if source is target:
-        classes = _refined([source.transitions], labels[0], tol)
-        return classes, classes
+        alone = frozen(_refined([source.transitions], labels[0], tol))
+        return alone, alone
     classes = _refined([source.transitions, target.transitions], np.concatenate(labels), tol)
     return frozen(classes[: source.n_states].copy()), frozen(classes[source.n_states :].copy())
 
