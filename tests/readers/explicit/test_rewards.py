@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import stormpy
+from stormpy.examples import files
 
 import bisimetric as bm
 from bisimetric.errors import FileFormatError
@@ -33,3 +36,39 @@ def test_a_reward_for_a_choice_that_is_not_there(tmp_path):
     """Names the line."""
     with pytest.raises(FileFormatError, match="line 2: the model has no transition"):
         bm.from_explicit(write(tmp_path, PROCESS | {"trew": "2 3 1\n1 1 1 3\n"}))
+
+
+def test_a_transition_of_probability_zero_may_have_a_reward(tmp_path):
+    """It does not count."""
+    tra = "2 3\n0 0 1\n0 1 0\n1 1 1\n"
+    assert bm.from_explicit(write(tmp_path, {"tra": tra, "trew": "0 0 2\n0 1 9\n"})).reward.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "state_rewards", "transition_rewards"),
+    [
+        ("die", None, "die.coin_flips.trans.rew"),
+        ("dtmc_general", "dtmc_general.state.rew", "dtmc_general.trans.rew"),
+        ("two_dice", "two_dice.flip.state.rew", "two_dice.flip.trans.rew"),
+        ("mdp_general", "mdp_general.state.rew", "mdp_general.trans.rew"),
+    ],
+)
+def test_files_of_storm_as_storm_reads_them(name, state_rewards, transition_rewards):
+    """Rows, labels, starts and rewards."""
+    folder = files.testfile_dir
+    tra, lab = f"{folder}/tra/{name}.tra", f"{folder}/lab/{name}.lab"
+    srew, trew = (kind and f"{folder}/rew/{kind}" for kind in (state_rewards, transition_rewards))
+    ours = bm.from_explicit(tra, lab, srew, trew=trew)
+    built = stormpy.build_model_from_explicit(tra, lab, state_rewards=srew, transition_rewards=trew)
+    is_chain = isinstance(ours, bm.MarkovChain)
+    theirs = bm.as_chain(built) if is_chain else bm.as_mdp(built)
+    assert ours.labels == theirs.labels
+    assert np.array_equal(ours.start, theirs.start)
+    if is_chain:
+        assert np.array_equal(ours.transitions.toarray(), theirs.transitions.toarray())
+        assert np.allclose(ours.reward, theirs.reward, rtol=1e-14)
+    else:
+        assert np.array_equal(ours.available, theirs.available)
+        assert np.allclose(ours.rewards, theirs.rewards, rtol=1e-14)
+        for one, other in zip(ours.transitions, theirs.transitions, strict=True):
+            assert np.array_equal(one.toarray(), other.toarray())

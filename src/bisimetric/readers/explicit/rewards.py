@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from scipy import sparse
 
 from bisimetric.models.rows import Floats
 from bisimetric.readers.explicit.tables import Source, Table, read_table
@@ -64,13 +65,15 @@ def _expected_rewards(source: Source, parts: Parts, is_process: bool) -> Floats:
     wanted = state * most + np.minimum(local, most - 1)
     choice = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
     reward = table.finite(width - 1, "the reward")
-    found = np.asarray(parts.rows[choice, successor]).ravel() if len(choice) else np.zeros(0)
-    missing = np.flatnonzero((known[choice] != wanted) | (local >= most) | (found == 0))
+    rows = parts.rows
+    listed = sparse.csr_array((np.ones(rows.nnz, np.bool_), rows.indices, rows.indptr), shape=rows.shape)
+    found = np.asarray(listed[choice, successor]).ravel() if len(choice) else np.zeros(0, np.bool_)
+    missing = np.flatnonzero((known[choice] != wanted) | (local >= most) | ~found)
     if len(missing):
         k = int(missing[0])
         raise table.error(k, f"the model has no transition from state {state[k]} to {successor[k]}; leave the line out")
-    _refuse_twice(table, choice * n_states + successor, f"transition to {successor[0] if len(successor) else 0}")
-    return mean_of_transitions(parts.rows, choice, successor, reward)
+    _refuse_twice(table, choice * n_states + successor, "transition")
+    return mean_of_transitions(rows, choice, successor, reward)
 
 
 def _check_count(table: Table, said: bytes) -> None:
