@@ -6,6 +6,8 @@ import re
 import numpy as np
 import pytest
 
+from bisimetric.errors import SolverFailed
+
 ROOMS = ("distance", "four-rooms:p1", "four-rooms:p0", "--discount", 0.95)
 KNOWN = 0.4355817651
 KEYS = {
@@ -265,6 +267,25 @@ def test_matching(command, chain_file, by):
     assert "States matched one-to-one" in text
     assert "unmatched in the target: lost" in text
     assert "idle" in command(*arguments, "--quiet").out
+
+
+def test_matching_that_cannot_be(command, chain_file, monkeypatch):
+    """Missing starts are an error before the work; a failure afterwards leaves the distance."""
+    file = chain_file()
+    monkeypatch.setattr("bisimetric.cli.distance.solve", lambda *_, **__: pytest.fail("solved"))
+    ran = command("distance", file, file, "--discount", 0.9, "--match", "coupling")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--match coupling needs starts" in ran.err
+    monkeypatch.undo()
+
+    def fail(*_):
+        raise SolverFailed("too close to 1")
+
+    monkeypatch.setattr("bisimetric.solving.solution.Answer.assignment", fail)
+    ran = command(*ROOMS, "--match")
+    assert ran.code == 0
+    assert "0.43558176" in ran.out
+    assert ran.err == "bisimetric: no matching: too close to 1\n"
 
 
 def test_quiet(command, chain_file, tmp_path):

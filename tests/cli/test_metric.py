@@ -101,7 +101,7 @@ def test_one_state(command, mdp_file):
     ("arguments", "message"),
     [
         (("--fail-above", 1), "give OTHER, or --start"),
-        (("--set", "rounds=3"), "name it with --solver"),
+        (("--set", "rounds=3"), "option 'rounds' of game-iteration is unknown"),
         (("--solver", "policy-iteration"), "game-iteration"),
         (("--actions", "equal"), "--actions"),
         (("grid-3x3",), "two of a kind; `bisimetric convert IN OUT --policy uniform`"),

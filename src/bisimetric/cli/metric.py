@@ -33,8 +33,6 @@ def run(request: MetricRequest) -> int:
         raise InvalidOption("--fail-above needs one distance, but there is one model; give OTHER, or --start S T")
     if request.target is None and request.start is None and request.match is not None:
         raise InvalidOption("--match needs two models, but there is one; give OTHER")
-    if request.settings and request.solver is None:
-        raise InvalidOption("--set gives options of a solver; name it with --solver")
     return respond(request, partial(_pose, request))
 
 
@@ -53,9 +51,8 @@ def _pose(request: MetricRequest, progress: Progress) -> Posed:
             )
     check_starts(request, (source, target))
     games = isinstance(source, MDP)
-    solver = None
-    if request.solver is not None:
-        solver = chosen_solver(request.solver, request.settings, [EXACT_GAME] if games else list(solvers.SOLVERS))
+    known = [EXACT_GAME] if games else list(solvers.SOLVERS)
+    solver = chosen_solver(request.solver or known[0], request.settings, known)
     rule = {"same": " with the same actions", "matched": " with matched actions"}[request.actions] if games else ""
     meaning = f"bisimulation metric{rule}, times 1-γ; γ = {discount_text(request.discount)}"
     question = Question(

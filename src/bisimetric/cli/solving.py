@@ -36,7 +36,10 @@ from bisimetric.errors import (
 )
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
+from bisimetric.solving.assignment import Assignment
 from bisimetric.solving.history import Status, Step
+
+MatchBy = Literal["distance", "coupling"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class SolveRequest(Reading):
     as_json: bool
     out: str | None
     plot: str | None
-    match: str | None
+    match: MatchBy | None
     fail_above: float | None
 
 
@@ -110,12 +113,16 @@ def respond(request: SolveRequest, pose: Callable[[Progress], Posed]) -> int:
 
 
 def check_starts(request: SolveRequest, models: tuple[MarkovChain | MDP, MarkovChain | MDP]) -> None:
-    """Raise if `--fail-above` is given and there is no single distance to judge."""
-    if request.fail_above is None:
+    """Raise if an option that needs starts is given, and a model has none; before the work begins."""
+    if request.fail_above is not None:
+        option, needs = "--fail-above", "one distance"
+    elif request.match == "coupling":
+        option, needs = "--match coupling", "starts"
+    else:
         return
     for name, model in zip((request.source, request.target), models, strict=True):
         if model.start is None:
-            raise MissingStart(f"--fail-above needs one distance, but {name} has no start; give --start A0 B0")
+            raise MissingStart(f"{option} needs {needs}, but {name} has no start; give --start A0 B0")
 
 
 def _check_limit(limit: float | None) -> None:
@@ -172,15 +179,22 @@ def _outcome(
         solution=solution,
         explanation=_explanation(solution) if single and not (is_quiet() and not request.as_json) else None,
         summary=None if single else summarise(solution, itself=question.itself),
-        matching=None if request.match is None else solution.assignment(_by(request.match)),
+        matching=_matching(solution, request.match),
         expense=meter.read(),
         limit=limit,
         verdict=None if limit is None else judge(solution.interval, limit),
     )
 
 
-def _by(match: str) -> Literal["distance", "coupling"]:
-    return "coupling" if match == "coupling" else "distance"
+def _matching(solution: AnyAnswer, by: MatchBy | None) -> Assignment | None:
+    """The states that go together; None after --time-limit where that needs the time spent at every pair."""
+    if by is None or (by == "coupling" and solution.status is Status.TIME_LIMIT):
+        return None
+    try:
+        return solution.assignment(by)
+    except (InvalidOption, NotEnoughMemory, SolverFailed) as error:  # the distance is known without it
+        tell(f"no matching: {error}")
+        return None
 
 
 def _explanation(solution: AnyAnswer) -> Explanation | None:
