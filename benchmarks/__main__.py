@@ -11,7 +11,7 @@ python -m benchmarks discounts      slow, fast and periodic chains, from γ = 0.
 python -m benchmarks bisimulation   symmetry, bisimilar states, reachable pairs; refinement of large chains
 python -m benchmarks first-call     with an empty and with a full kernel cache
 python -m benchmarks sinkhorn       a round of the Sinkhorn solvers against plain NumPy; their memory
-python -m benchmarks tuning         error against rounds, by step size and other options
+python -m benchmarks tuning         the default of the Sinkhorn solvers against plain rounds; error against rounds
 python -m benchmarks solvers        all solvers: CPU seconds to an error; a Sinkhorn start for the exact one
 python -m benchmarks readers        explicit files of a million transitions against pandas' C reader
 python -m benchmarks against-prototype --prototype FOLDER
@@ -150,8 +150,7 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
         rows = sinkhorn.measure(instances, memory, _progress)
     elif name == "tuning":
         settings |= {"discount": tuning.DISCOUNT}
-        names = tuning.QUICK_SETTINGS if options.quick else tuple(tuning.SETTINGS)
-        rows = tuning.measure(names, tuning.QUICK_LOOKS if options.quick else tuning.LOOKS, _progress)
+        rows = tuning.measure(options.quick, _progress)
     elif name == "solvers":
         settings |= {"discount": solvers.DISCOUNT}
         instances = solvers.QUICK_INSTANCES if options.quick else solvers.INSTANCES

@@ -111,16 +111,18 @@ STEP_LOOKS = {  # one colour per kind of schedule, one marker per size
     "η = 1/√k": ("#E69F00", "v", "-"),
     "η = 10/√k": ("#D55E00", "o", "-"),
     "η = 100/√k": ("#E69F00", "s", "-"),
-    "auto": ("#000000", "*", "-"),
+    "plain auto": ("#999999", "D", "-"),
+    "default": ("#000000", "*", "-"),
 }
 OTHER_LOOKS = {
     "η = 1": ("#0072B2", "o", "-"),
     "SPI, η = 1": ("#56B4E9", "o", "--"),
-    "auto": ("#000000", "*", "-"),
-    "auto, m = 2": ("#009E73", "v", "-"),
-    "auto, m = 5": ("#009E73", "^", "-"),
-    "auto, 2 extra projections": ("#E69F00", "s", "-"),
-    "SPI, auto": ("#CC79A7", "*", "--"),
+    "plain auto": ("#999999", "D", "-"),
+    "plain auto, m = 2": ("#009E73", "v", "-"),
+    "plain auto, m = 5": ("#009E73", "^", "-"),
+    "SPI, plain auto": ("#E69F00", "D", "--"),
+    "default": ("#000000", "*", "-"),
+    "SPI, default": ("#CC79A7", "*", "--"),
 }
 
 
@@ -130,8 +132,7 @@ def curves(rows: Sequence[Row], path: Path) -> None:
     names = {"paper-40": "4-rooms p1–p0, 40 states", "dense-20": "dense random chains, 20 states"}
     figure, panels = plt.subplots(2, 2, figsize=(WIDTH, 7.6), layout="constrained", sharex=True, sharey="col")
     for column, instance in enumerate(tuning.INSTANCES):
-        found = {row["setting"]: row for row in rows if row["instance"] == instance}
-        goal = found[tuning.BASELINE]["error"][-1]
+        found = {row["setting"]: row for row in rows if row["kind"] == "curve" and row["instance"] == instance}
         for line, looks in enumerate((STEP_LOOKS, OTHER_LOOKS)):
             axes = panels[line, column]
             for name, (colour, marker, style) in looks.items():
@@ -143,14 +144,12 @@ def curves(rows: Sequence[Row], path: Path) -> None:
                     linestyle=style, markersize=8 if strong else 5, linewidth=2.2 if strong else 1.2,
                     zorder=3 if strong else 2,
                 )  # fmt: skip
-            axes.plot([tuning.FIFTH, tuning.LAST], [goal, goal / 2], "P", color="#CC0000", markersize=8, zorder=4,
-                      linestyle="", label="asked of auto")  # fmt: skip
             axes.set(xscale="log", yscale="log")
             axes.grid(which="both", color="0.9", linewidth=0.6)
             if line == 0:
                 axes.set_title(f"{names[instance]}, γ = {tuning.DISCOUNT}", loc="left", fontsize=11)
             else:
-                axes.set_xlabel("rounds (half projections)")
+                axes.set_xlabel("rounds of the run")
             if column == 0:
                 axes.set_ylabel("error: max(V^π − V*) / max V*")
             else:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 import bisimetric as bm
-from benchmarks import bandwidth, peers, readers, sinkhorn, solvers
+from benchmarks import bandwidth, peers, readers, sinkhorn, solvers, tuning
 from benchmarks.instances import COMPILATION, WARM_UP, WARM_UP_OF_PEERS, chain, problem
 from benchmarks.measure import ENOUGH, limits, peak_bytes, repeated, resident_bytes, timed
 from benchmarks.pareto import ladder
@@ -151,6 +151,7 @@ TASKS: dict[str, Callable[..., Row]] = {
     "sinkhorn-memory": sinkhorn.memory_task,
     "sinkhorn-start": solvers.start_task,
     "solver": solvers.solver_task,
+    "tuning-case": tuning.case_task,
     "refinement": refinement,
     "between-starts": between_starts,
     "explicit-file": readers.write_task,

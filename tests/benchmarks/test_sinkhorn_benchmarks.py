@@ -38,30 +38,45 @@ def test_plain_rounding():
     np.testing.assert_allclose(made.sum(2, keepdims=True), np.broadcast_to(arrays.target, (4, 4, 1, 4)), atol=1e-15)
 
 
-def test_tuning_measures_the_last_coupling():
-    """The error is that of the solution after so many rounds; extra projections count as rounds."""
-    question = instances.problem("dense-9", 0.9)
+@pytest.mark.parametrize("name", ["plain auto", tuning.DEFAULT])
+def test_tuning_measures_the_last_coupling(name):
+    """The error is that of the solution after so many rounds."""
+    question, setting = instances.problem("dense-9", 0.9), tuning.SETTINGS[name]
     truth = bm.solve(question, tol=1e-10).value
-    found = tuning.errors(question, tuning.SETTINGS[tuning.DEFAULT], (1, 20))
-    for rounds, error in zip((1, 20), found, strict=True):
-        value = bm.solve(question, bm.SinkhornValueIteration(rounds=rounds)).value
-        assert error == pytest.approx((value - truth).max() / truth.max(), rel=1e-5)
-    extra = tuning.errors(question, tuning.Setting("svi", {}, 2), (1, 3))
-    assert extra[0] == pytest.approx(found[0])
-    assert extra[1] != pytest.approx(found[0], rel=1e-3)
+    for rounds, error in zip((1, 220), tuning.errors(question, setting, (1, 220)), strict=True):
+        value = bm.solve(question, tuning.solver(setting, rounds)).value
+        assert error == pytest.approx((value - truth).max() / truth.max(), rel=1e-4)
 
 
-def test_tuning_table():
-    """Rounds to the error at which the baseline ends, and what is wanted."""
+def test_tuning_norms():
+    """At the starts, in the mean, of the largest; no starts, no error there."""
+    chains = [bm.MarkovChain(np.eye(2), start=start) for start in (0, 1)]
+    question = bm.Problem(*chains, discount=0.5, cost=np.ones((2, 2)))
+    exact = np.array([[2.0, 4.0], [1.0, 1.0]])
+    assert tuning.norms(question, exact + np.eye(2)[::-1], exact) == [0.25, 0.25, 0.25]
+    bare = bm.Problem(bm.MarkovChain(np.eye(2)), chains[1], discount=0.5, cost=np.ones((2, 2)))
+    assert tuning.norms(bare, exact, exact) == [None, 0.0, 0.0]
+
+
+def test_tuning_tables():
+    """Rounds to the error at which the baseline ends; ratios to the best plain schedule in each norm."""
     looks = [tuning.FIFTH, tuning.LAST]
+    curve = {"kind": "curve", "instance": "dense-20", "rounds": looks}
+    errors = {name: [None, 0.2, 0.4] for name in tuning.COMPARED} | {tuning.DEFAULT: [None, 0.1, 0.02]}
+    numbers = dict.fromkeys(tuning.COMPARED, 0.5)
+    case = tuning.Case("p3–p7", 0.9)._asdict() | {"kind": "case", "errors": errors, "gaps": numbers, "cpu": numbers}
     rows = [
-        {"instance": "dense-20", "setting": tuning.BASELINE, "rounds": looks, "error": [0.2, 0.1]},
-        {"instance": "dense-20", "setting": tuning.DEFAULT, "rounds": looks, "error": [0.09, 0.04]},
-        {"instance": "dense-20", "setting": "η = 100", "rounds": looks, "error": [0.5, 0.5]},
+        case,
+        curve | {"setting": tuning.BASELINE, "error": [0.2, 0.1]},
+        curve | {"setting": tuning.DEFAULT, "error": [0.09, 0.04]},
+        curve | {"setting": "η = 100", "error": [0.5, 0.5]},
     ]
-    (table,) = tuning.tables(rows)
-    assert [line[3] for line in table.body] == ["≤ 750", "≤ 150", "> 750"]
-    assert "0.100 after 150 rounds and 0.050 after 750" in table.notes[0]
+    further, by_round = tuning.tables(rows)
+    assert tuning.ratios(case) == pytest.approx([0.5, 0.05])
+    assert further.body[0][0] == "p3–p7, γ = 0.9"
+    assert further.body[0][-4:] == ["0.50", "50", "50", "1.00"]
+    assert "at most 0.50, geometric mean 0.158" in further.notes[1]
+    assert [line[3] for line in by_round.body] == ["≤ 750", "≤ 150", "> 750"]
 
 
 def test_tables_of_solvers():

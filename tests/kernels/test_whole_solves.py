@@ -58,6 +58,7 @@ def test_large_supports():
     [
         bm.SinkhornValueIteration(rounds=4),
         bm.SinkhornValueIteration(rounds=3, step_size=1e4, output="average"),
+        bm.SinkhornValueIteration(rounds=8, step_size=1e4, projections=5),
         bm.SinkhornPolicyIteration(rounds=3, initial="uniform"),
         bm.SinkhornBellman(rounds=2, projections=3),
     ],

@@ -86,7 +86,7 @@ class Average:
         apply = krylov.of_matrix(matrix, bellman.discount)
         value = policy_value(bellman, apply, lambda: matrix, guess, target)
         kernels.sinkhorn.rounding.potentials(
-            0, n * m, value, bellman.source, bellman.target, state.scalings, state.total_step, state.by_source, cells
+            0, n * m, value, bellman.source, bellman.target, state.scalings, state.total_step, cells
         )
         return value, StoredWitness(cells)
 

@@ -10,9 +10,11 @@ where it fails, a factorisation takes over (linear/ladder.py).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric import kernels
@@ -22,10 +24,13 @@ from bisimetric.kernels.layout import Cells
 from bisimetric.linear import krylov, ladder
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.trees import PairList, TreeWitness, new_trees
 
 ROUNDING_BLOCK = 2**12  # scalings that rounding on full supports works on at a time, in a dozen arrays
 STORED = 2**18  # cells of all pairs up to which an evaluation stores the couplings
 STORED_IN_NEED = 2**24  # the same where BiCGSTAB has failed
+UNSETTLED = 1e-3  # error of a marginal, 1-norm, above which scalings are not settled
+FEW = 0.05  # share of the pairs up to which exact transports settle them: they take less time than a round
 FINAL_ACCURACY = 1e-12  # residual of a solver's last evaluation, relative to the largest cost
 PASSING_ACCURACY = 1e-4  # the same for the evaluations before
 SMALLEST_RESIDUAL = 8 * UNIT_ROUNDOFF  # of an evaluation, relative to the largest value; smaller ones are rounding
@@ -39,12 +44,46 @@ def rounded_cells(state: Factored, first: int, last: int) -> Cells:
     return cells
 
 
+class StoredPotentials(NamedTuple):
+    """Potentials of some pairs."""
+
+    pairs: npt.NDArray[np.int64]  # flat, ascending
+    start: npt.NDArray[np.int64]  # [pairs + 1]
+    potential: Floats
+
+    def fill(self, first: int, last: int, cells: Cells) -> None:
+        """Write those of the pairs first..last into their cells."""
+        for k in range(*np.searchsorted(self.pairs, (first, last)).tolist()):
+            at = self.pairs[k] - first
+            cells.potential[cells.start[at] : cells.start[at + 1]] = self.potential[self.start[k] : self.start[k + 1]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RoundedWitness:
-    """The rounded couplings of a factored state; potentials from its scalings, fitted to `value`."""
+    """The rounded couplings of a factored state; potentials from its scalings, fitted to `value`.
+
+    At a few pairs scalings may be far from settled, for instance where a new kernel asks for another assignment: one
+    such pair would widen all intervals. Those get the potentials of an exact transport.
+    """
 
     factored: Factored
     value: Floats
+    settled: StoredPotentials | None = None
+
+    @classmethod
+    def of(cls, state: Factored, value: Floats) -> RoundedWitness:
+        """With exact potentials at pairs whose marginals are off by more than UNSETTLED, if they are few."""
+        bellman = state.bellman
+        unsettled = np.maximum(*state.marginals()) > UNSETTLED
+        count = np.count_nonzero(unsettled)
+        if not 0 < count <= FEW * unsettled.size:
+            return cls(state, value)
+        pairs = PairList.outside(~unsettled, bellman.source, bellman.target, symmetric=False)
+        alone = replace(bellman, stop=~unsettled, pairs=pairs)
+        trees = new_trees(alone)
+        alone.improve(value, trees, cold=True)
+        cells = TreeWitness(alone, value, trees).cells(0, pairs.size)
+        return cls(state, value, StoredPotentials(np.flatnonzero(unsettled), cells.start, cells.potential))
 
     @property
     def cells_per_pair(self) -> int:
@@ -56,9 +95,10 @@ class RoundedWitness:
         bellman = state.bellman
         cells = rounded_cells(state, first, last)
         kernels.sinkhorn.rounding.potentials(
-            first, last, self.value, bellman.source, bellman.target, state.scalings, state.total_step,
-            state.by_source, cells,
-        )  # fmt: skip
+            first, last, self.value, bellman.source, bellman.target, state.scalings, state.total_step, cells
+        )
+        if self.settled is not None:
+            self.settled.fill(first, last, cells)
         return cells
 
 

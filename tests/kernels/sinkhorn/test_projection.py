@@ -222,3 +222,100 @@ def test_weights_follow_their_side(projections):
             state.project(True, 1.0, problem.cost.copy())
         values.append(log_couplings(state).astype(float))
     np.testing.assert_allclose(*values, rtol=0, atol=1e-13)
+
+
+def plain_projection(log, rows, side, relaxation):
+    """log π after a half projection on one side, moved `relaxation` times as far, in extended precision."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sums = np.log(np.exp(log).sum(axis=3 - side))
+        wanted = np.log(rows)[:, None, :] if side == 0 else np.log(rows)[None, :, :]
+        move = np.where(np.isfinite(sums), wanted - sums, 0)
+    return log + relaxation * (move[..., None] if side == 0 else move[..., None, :])
+
+
+@pytest.mark.parametrize("relaxation", [1.0, 1.85, 1.3])
+@pytest.mark.parametrize(("sizes", "density"), [((9, 8), 1.0), ((8, 8), 1.0), ((9, 10), 0.7), ((4, 3), 0.5)])
+def test_over_relaxed_projections(sizes, density, relaxation):
+    """Scalings move ω times as far as the plain projection moves them, on full and on sparse supports."""
+    problem = problem_of(*sizes, density=density)
+    state = Factored.start(Bellman.of(problem), "independent")
+    rows = [chain.transitions.toarray().astype(np.longdouble) for chain in (problem.source, problem.target)]
+    state.project(True, 5.0, problem.cost.copy())
+    for k in range(1, 7):
+        before = log_couplings(state)
+        state.balance(k % 2 == 0, relaxation)
+        expected = plain_projection(before, rows[k % 2], k % 2, relaxation)
+        inside = np.isfinite(before.astype(float))
+        found = log_couplings(state)
+        np.testing.assert_allclose(found[inside].astype(float), expected[inside].astype(float), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("drift", [0.0, 1e4])
+def test_over_relaxation_where_pairs_stand_alone(drift):
+    """The same for pairs that do not fit the shared kernel."""
+    problem = problem_of(9, 10, density=0.8)
+    found = []
+    for moved in (0.0, drift):
+        state = Factored.start(Bellman.of(problem), "independent")
+        state.project(True, 2.0, problem.cost.copy())
+        for centre in state.centres():
+            centre[::2] += moved
+        state.balance(False, 1.85)
+        found.append(log_couplings(state).astype(float))
+    inside = np.isfinite(found[0])
+    np.testing.assert_allclose(found[1][inside], found[0][inside], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("sizes", "density", "stopping"), [((9, 9), 1.0, False), ((5, 7), 0.6, True)])
+def test_misfit(sizes, density, stopping):
+    """The mean of √(2·KL) between the marginals wanted and found; above the 1-norm, and without effect."""
+    problem = problem_of(*sizes, density=density)
+    stop = np.random.default_rng(1).random(sizes) < 0.3 if stopping else None
+    problem = bm.Problem(problem.source, problem.target, discount=0.9, cost=problem.cost, stop=stop)
+    state = Factored.start(Bellman.of(problem), "independent")
+    assert state.misfit() == pytest.approx(0.0, abs=1e-7)
+    state.project(True, 5.0, problem.cost.copy())
+    log = log_couplings(state)
+    found = state.misfit()
+    assert np.array_equal(log, log_couplings(state))
+    plans = np.exp(log).astype(float)
+    Q = problem.target.transitions.toarray()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(Q[None] > 0, Q[None] * np.log(Q[None] / plans.sum(axis=2)), 0.0)
+    going = np.ones(sizes, bool) if stop is None else ~stop
+    divergence = np.maximum(terms.sum(axis=2), 0.0)
+    assert found == pytest.approx(np.sqrt(2 * divergence)[going].mean(), rel=1e-6)
+    assert found >= state.marginals()[1][going].mean()
+
+
+def test_sharpen_doubles_the_scalings():
+    """Exactly: twice the whole numbers and twice the rests, again within a half."""
+    problem = problem_of(5, 4, density=0.7)
+    state = Factored.start(Bellman.of(problem), "independent")
+    state.project(True, 30.0, problem.cost.copy())
+    before = [np.copy(part) for part in state.scalings]
+    state.sharpen()
+    for k in (0, 2):
+        whole, rest = state.scalings[k], state.scalings[k + 1]
+        assert np.array_equal(whole + rest.astype(np.longdouble), 2 * (before[k] + before[k + 1].astype(np.longdouble)))
+        assert np.abs(rest).max() <= 0.5
+
+
+@pytest.mark.parametrize("output", ["last", "average"])
+def test_as_in_paper_is_the_plain_recursion(output):
+    """R rounds end with π_{R+1} of the plain recursion; its value, rounded, is the answer's."""
+    problem = problem_of(4, 3, density=0.6)
+    rounds = 250
+    solver = bm.SinkhornValueIteration.as_in_paper(step_size=1.0, rounds=rounds, output=output)
+    bellman = Bellman.of(problem)
+    iterate = solver.init(bellman, None)
+    plain = reference.sinkhorn_rounds(problem, [1.0] * rounds)
+    for k, (log, _, _) in enumerate(plain, start=1):
+        assert iterate.k == k
+        if k in LOOKS or k == rounds:
+            inside = np.isfinite(log.astype(float))
+            ours = log_couplings(iterate.factored)
+            np.testing.assert_allclose(ours[inside].astype(float), log[inside].astype(float), rtol=0, atol=1e-11)
+        if k < rounds:
+            iterate = solver.step(bellman, iterate)
+    assert iterate.finished

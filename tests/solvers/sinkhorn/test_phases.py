@@ -107,8 +107,11 @@ def test_marks():
     marks = [k for k in range(phases.steps + 1, phases.rounds + 1) if phases.is_mark(k)]
     assert marks[0] == phases.steps + 1
     assert set(np.diff(marks)) == {phases.spacing} == {62}
-    assert sum(phases.may_reprice(k) for k in marks) == 6
-    assert not phases.may_reprice(marks[0])
+    limits = [phases.feasible(k) for k in marks]
+    assert limits[0] == 0.0
+    assert limits[1:7] == sorted(limits[1:7], reverse=True)
+    assert limits[1] == pytest.approx(1e-3 * 438 / 500)
+    assert min(limits[1:7]) > 0.0 == max(limits[7:])
     plain = {k for k in range(phases.steps + 1, 751) if phases.relaxation(k, OVER_RELAXATION) == 1.0}
     assert plain == {k - 1 for k in marks[1:]} | {749, 750}
 

@@ -122,14 +122,15 @@ def rounded(first, last, P, Q, scalings, whole, rest, make_valid, cells):
 
 
 @kernel
-def potentials(first, last, value, P, Q, scalings, total_step, from_source, cells):
-    """Make potentials g for `value`: scalings divided by the total step, improved by c-transforms.
+def potentials(first, last, value, P, Q, scalings, total_step, cells):
+    """Make potentials g for `value`: scalings divided by the total step, improved by transforms.
 
-    f comes from α, or from β by a transform, whichever was projected last; then g(j) = min_i value(i, j) - f(i).
+    Each side's scalings give a pair of potentials, f(i) = min_j value(i, j) - g(j) and g(j) = min_i value(i, j) - f(i);
+    the pair with the larger dual value is kept. The kernel's value is not quite `value`, so either may be the better.
     """
     m = len(Q.indptr) - 1
-    p_to, q_to = P.indices, Q.indices
-    f = np.empty(len(P.indptr) - 1)
+    p_to, q_to, p_mass, q_mass = P.indices, Q.indices, P.data, Q.data
+    f, other = np.empty(len(P.indptr) - 1), np.empty(m)
     per_step = 1.0 / total_step if total_step > 0.0 else 0.0
     for pair in range(first, last):
         x = pair // m
@@ -137,24 +138,49 @@ def potentials(first, last, value, P, Q, scalings, total_step, from_source, cell
         x_at, y_at = P.indptr[x], Q.indptr[y]
         sx, sy = P.indptr[x + 1] - x_at, Q.indptr[y + 1] - y_at
         at_x, at_y = m * x_at + y * sx, x * len(Q.data) + y_at
+        xs, ys = p_to[x_at : x_at + sx], q_to[y_at : y_at + sy]
+        p, q = p_mass[x_at : x_at + sx], q_mass[y_at : y_at + sy]
         g = cells.potential[cells.start[pair - first] : cells.start[pair - first + 1]]
-        if not from_source:
-            for j in range(sy):  # holds β until f is known
-                g[j] = (scalings.b[at_y + j] + scalings.b_rest[at_y + j]) * per_step
         for i in range(sx):
-            state = Index(p_to[x_at + i])
-            least = np.inf
-            if from_source:
-                least = (scalings.a[at_x + i] + scalings.a_rest[at_x + i]) * per_step
-            else:
-                for j in range(sy):
-                    least = min(least, value[state, Index(q_to[Index(y_at + j)])] - g[j])
-            f[i] = least
-        g[:] = np.inf
-        for i in range(sx):
-            state = Index(p_to[x_at + i])
-            for j in range(sy):
-                g[j] = min(g[j], value[state, Index(q_to[Index(y_at + j)])] - f[i])
+            f[i] = (scalings.a[at_x + i] + scalings.a_rest[at_x + i]) * per_step
+        _transform_rows(value, xs, ys, f, g)
+        _transform_columns(value, xs, ys, g, f)
+        from_source = _dual(p, f) + _dual(q, g)
+        for j in range(sy):
+            other[j] = (scalings.b[at_y + j] + scalings.b_rest[at_y + j]) * per_step
+        _transform_columns(value, xs, ys, other, f)
+        _transform_rows(value, xs, ys, f, other)
+        if _dual(p, f) + _dual(q, other) > from_source:
+            g[:] = other[:sy]
+
+
+@kernel
+def _transform_rows(value, xs, ys, f, g):
+    """g(j) = min_i value(i, j) - f(i)."""
+    g[:] = np.inf
+    for i in range(len(xs)):
+        state = Index(xs[i])
+        for j in range(len(ys)):
+            g[j] = min(g[j], value[state, Index(ys[j])] - f[i])
+
+
+@kernel
+def _transform_columns(value, xs, ys, g, f):
+    """f(i) = min_j value(i, j) - g(j)."""
+    for i in range(len(xs)):
+        state, least = Index(xs[i]), np.inf
+        for j in range(len(ys)):
+            least = min(least, value[state, Index(ys[j])] - g[j])
+        f[i] = least
+
+
+@kernel
+def _dual(mass, potential):
+    """Σ mass·potential."""
+    total = 0.0
+    for k in range(len(mass)):
+        total += mass[k] * potential[k]
+    return total
 
 
 @kernel

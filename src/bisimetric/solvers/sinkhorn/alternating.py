@@ -33,14 +33,14 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.solvers.base import Diagnostics, Iterate, Solver
 from bisimetric.solvers.sinkhorn import step_size
-from bisimetric.solvers.sinkhorn.phases import FEASIBLE, OVER_RELAXATION
+from bisimetric.solvers.sinkhorn.phases import OVER_RELAXATION
 from bisimetric.solvers.sinkhorn.step_size import Schedule, StepSize, Theorem
 
 OUTPUTS = ("last", "average")
 DEFAULT_ROUNDS = 750
 MAX_INNER_STEPS = 100_000  # limit of an inner iteration that runs to a tolerance
 INNER_ROUNDING = 64 * UNIT_ROUNDOFF  # change of such an iteration, relative to its values, that may be rounding
-REPRICING_ACCURACY = 1e-3  # residual of a value that replaces the kernel, relative to the largest cost
+REPRICING_ACCURACY = 1e-2  # residual of a value that replaces the kernel, relative to (1-γ) times the largest cost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,7 +206,8 @@ class Alternating(Solver[Bellman, Round]):
             value, witness = iterate.average.output(iterate.value, target)
             return replace(iterate, value=value, witness=witness)
         value = evaluate(iterate.factored, iterate.value, target)
-        return replace(iterate, value=value, witness=RoundedWitness(iterate.factored, value))
+        make = RoundedWitness.of if iterate.k > iterate.schedule.phases.steps else RoundedWitness
+        return replace(iterate, value=value, witness=make(iterate.factored, value))
 
     def patience(self, bellman: Bellman) -> int:
         """Zero: a run ends after its rounds and never stalls."""
@@ -233,8 +234,8 @@ class Alternating(Solver[Bellman, Round]):
             found = state.misfit()
             relaxation = 1.0 if found > misfit else relaxation
             misfit = found
-            if misfit <= FEASIBLE and phases.may_reprice(k) and state.total_step > 0.0:
-                target = REPRICING_ACCURACY * state.bellman.largest_cost
+            if misfit < phases.feasible(k) and state.total_step > 0.0:
+                target = REPRICING_ACCURACY * (1.0 - state.bellman.discount) * state.bellman.largest_cost
                 value = evaluate(state, iterate.expected[0], target)
                 state.sharpen()
                 state.price(value, 2.0 * state.total_step)

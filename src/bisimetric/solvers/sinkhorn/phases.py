@@ -29,7 +29,7 @@ FIRST_PACE = 100.0  # the first change of exponents per round, times √R
 LARGEST_CHANGE = 2.0  # factor by which the pace changes at once, at most
 LARGEST_PACE = 100.0  # factor by which it changes over a run, at most
 MARKS, SPACING = 8, 60  # a mark after every eighth of the projections, but not closer than this
-FEASIBLE = 5e-4  # misfit up to which couplings are evaluated at a mark
+FEASIBLE = 1e-3  # misfit up to which couplings are evaluated at a mark, times the share of projections that is left
 LAST_PLAIN = 2  # projections at the end that are not over-relaxed
 
 
@@ -60,9 +60,11 @@ class Phases(NamedTuple):
         """Whether the couplings are looked at before the projection of round k."""
         return (k - self.steps - 1) % self.spacing == 0
 
-    def may_reprice(self, k: int) -> bool:
-        """Whether enough projections follow on a mark before round k for a new kernel."""
-        return k - 1 > self.steps and self.rounds - k + 1 >= 2 * self.spacing
+    def feasible(self, k: int) -> float:
+        """The misfit up to which the kernel is replaced at a mark before round k; less the fewer projections follow."""
+        left = self.rounds - k + 1
+        enough = self.steps < k - 1 and left >= 2 * self.spacing
+        return FEASIBLE * left / self.projections if enough else 0.0
 
     def relaxation(self, k: int, relaxation: float) -> float:
         """`relaxation`, but 1 in the last rounds and before a mark, where one side has to be feasible."""
