@@ -30,7 +30,7 @@ ROUNDING_BLOCK = 2**12  # scalings that rounding on full supports works on at a 
 STORED = 2**18  # cells of all pairs up to which an evaluation stores the couplings
 STORED_IN_NEED = 2**24  # the same where BiCGSTAB has failed
 UNSETTLED = 1e-3  # error of a marginal, 1-norm, above which scalings are not settled
-FEW = 0.05  # share of the pairs up to which exact transports settle them: they take less time than a round
+FEW_UNSETTLED = 0.05  # share of the pairs up to which exact transports settle them: they take less time than a round
 FINAL_ACCURACY = 1e-12  # residual of a solver's last evaluation, relative to the largest cost
 PASSING_ACCURACY = 1e-4  # the same for the evaluations before
 SMALLEST_RESIDUAL = 8 * UNIT_ROUNDOFF  # of an evaluation, relative to the largest value; smaller ones are rounding
@@ -76,7 +76,7 @@ class RoundedWitness:
         bellman = state.bellman
         unsettled = np.maximum(*state.marginals()) > UNSETTLED
         count = np.count_nonzero(unsettled)
-        if not 0 < count <= FEW * unsettled.size:
+        if not 0 < count <= FEW_UNSETTLED * unsettled.size:
             return cls(state, value)
         pairs = PairList.outside(~unsettled, bellman.source, bellman.target, symmetric=False)
         alone = replace(bellman, stop=~unsettled, pairs=pairs)
