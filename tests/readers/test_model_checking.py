@@ -12,7 +12,7 @@ def test_choices_of_one_name_in_a_state_are_several_actions():
     """And those without a name are numbered, without clashes."""
     owner = np.array([0, 0, 0, 1, 1])
     columns, names = action_columns(owner, ["a", "a", None, "a#2", "a"])
-    assert names == ("a", "a#2", "2")
+    assert names == ("a", "a#2", "0")
     assert columns.tolist() == [0, 1, 2, 1, 0]
     assert action_columns(np.array([0, 0, 0]), ["a", "a#2", "a"])[1] == ("a", "a#2", "a#3")
 

@@ -6,7 +6,7 @@ Their labels are sets of propositions. Two names are special: `init` marks the s
 Their states have lists of choices, which may have names; several choices of a state may share one, or have none. A
 decision process has the same actions in all states, some of them not available everywhere. So a choice becomes the
 action of its name; further choices of the same name in a state become the actions `name#2`, `name#3`, … Choices without
-a name are numbered in their state: `0`, `1`, …
+a name are numbered among those of their state: `0`, `1`, …
 """
 
 from __future__ import annotations
@@ -74,16 +74,16 @@ def action_columns(owner: Whole, words: Sequence[str | None]) -> tuple[Whole, tu
     number: dict[str, int] = {}
     columns = np.empty(len(owner), np.int64)
     seen: set[str] = set()
-    place, state = 0, -1
+    unnamed, state = 0, -1
     for choice, (here, word) in enumerate(zip(owner.tolist(), words, strict=True)):
         if here != state:
-            seen, place, state = set(), 0, here
-        name = base = word or str(place)
+            seen, unnamed, state = set(), 0, here
+        name = base = word or str(unnamed)
+        unnamed += not word
         copy = 2
         while name in seen:
             name, copy = f"{base}#{copy}", copy + 1
         seen.add(name)
-        place += 1
         columns[choice] = number.setdefault(name, len(number))
     return columns, tuple(number)
 

@@ -58,7 +58,7 @@ def from_prism(
     MarkovChain or MDP
         A chain for a DTMC, a process for an MDP. `labels` are sets of propositions: sorted tuples of text. "init" is
         none of them: it makes the start, uniform if there are several initial states. States are named by their
-        variables, as in `s=0,d=1`; actions by the labels of commands, or by their number in the state. The reward of a
+        variables, as in `s=0,d=1`; actions by the labels of commands, or by numbers. The reward of a
         state (and action) is the state's, plus the action's, plus the expected reward of its transitions; a process
         without rewards has zeros.
 
