@@ -30,6 +30,7 @@ from bisimetric.problems.bisimilarity import BisimilarityProblem, Quotient
 
 STEP_ROUNDS = 200  # of policy iteration on the number of steps; it takes 3 to 20
 STEPS_ACCURACY = 0.01  # of an evaluation, in steps
+LARGEST_COUNT = 2.0**50  # where there may be more, rounding hides how many: no need to go on
 STEPS_SPAN = 0.1  # residual at which the number of steps is good enough, in steps
 EXACTLY_ONE = 1.0  # the cost of an end where labels differ
 
@@ -122,7 +123,7 @@ def longest_times(bellman: UndiscountedBellman) -> TreeWitness:
         worse = not solved.residual <= max(-swept.lowest, swept.highest)
         value = counting.plus(value, swept.residual.copy() if worse else solved.x)
         swept = counting.improve(value, trees, cold=False)
-        if swept.lowest >= -STEPS_SPAN:
+        if swept.lowest >= -STEPS_SPAN or not swept.largest < LARGEST_COUNT:
             break
     return TreeWitness(counting, value, trees)
 
