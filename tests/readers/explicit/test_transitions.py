@@ -62,3 +62,14 @@ def test_rows_are_rescaled_on_request(tmp_path):
         bm.from_explicit(nothing, normalise=True)
     with pytest.raises(InvalidOption, match="normalise"):
         bm.from_explicit(path, normalise="yes")
+
+
+@pytest.mark.parametrize("word", ["", " 7", " 99999"])
+def test_high_numbers_of_choices_make_few_actions(tmp_path, word):
+    """They are names, or close up."""
+    tra = "mdp\n" + "".join(f"{k} 0 {k} 1\n" for k in range(200)) + "3 150 0 1\n"
+    if word:
+        tra = tra.replace(" 1\n", f" 1{word}\n").replace(f"3 150 0 1{word}", "3 150 0 1 x")
+    mdp = bm.from_explicit(write(tmp_path, {"tra": tra}))
+    assert mdp.n_actions == 2
+    assert mdp.available[:, 1].nonzero()[0].tolist() == [3]

@@ -58,15 +58,24 @@ def read_transitions(source: Source, deadlocks: str, normalise: bool) -> tuple[b
 
 
 def actions_of(parts: Parts) -> tuple[Whole, tuple[str, ...] | None]:
-    """The action of every choice, and their names; choices that are called by numbers are those actions, unnamed."""
+    """The action of every choice, and their names; choices that are called by numbers are those actions, unnamed.
+
+    Numbers far above those of other choices would make many empty actions: they are names then, or close up.
+    """
     if parts.words is None:
-        return parts.local, None
-    highest = max(len(parts.words), FEW_ACTIONS)
-    if all(word is not None and word.isascii() and word.isdigit() and int(word[:18]) < highest for word in parts.words):
+        numbers, ranks = np.unique(parts.local, return_inverse=True)
+        return (parts.local if numbers[-1] < _highest_action(len(numbers)) else ranks.ravel()), None
+    words = set(parts.words)
+    highest = _highest_action(len(words))
+    if all(word is not None and word.isascii() and word.isdigit() and int(word[:18]) < highest for word in words):
         columns = np.array([int(word) for word in parts.words if word], np.int64)
-        if len(set(zip(parts.owner.tolist(), columns.tolist(), strict=True))) == len(columns):
+        if len(np.unique(parts.owner * highest + columns)) == len(columns):
             return columns, None
     return action_columns(parts.owner, parts.words)
+
+
+def _highest_action(different: int) -> int:
+    return 4 * different + FEW_ACTIONS
 
 
 def _header(source: Source) -> Header:
