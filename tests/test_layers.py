@@ -36,7 +36,7 @@ LAYERS: list[set[str]] = [
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 HEAVY = (
-    "numba", "matplotlib", "plotly", "networkx", "gymnasium", "stormpy", "pandas", "pyarrow", "sklearn", "hmmlearn",
+    "numba", "matplotlib", "vl_convert", "networkx", "gymnasium", "stormpy", "pandas", "pyarrow", "sklearn", "hmmlearn",
     "torch", "jax", "ray", "highspy", "ot", "rich", "joblib",
 )  # fmt: skip
 

@@ -145,6 +145,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
 }
 METHODS_ABOVE = {  # methods that work in a room above their class, and where; `_support.lazy.method_above` loads it
     "Answer.plot": "views.distances.distances",
+    "Answer.report": "views.report.page.report",
     "MDP.optimal_policy": "solving.optimal.optimal_policy",
     "Stored.from_dict": "io.dicts.from_dict",
     "Stored.save": "io.save_load.save",

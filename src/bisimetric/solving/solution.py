@@ -147,6 +147,28 @@ class Answer(Stored, Immutable, ABC):
         figure: Figure = method_above("Answer.plot")(self, axes=axes)
         return figure
 
+    def report(self, path: object, *, command: str | None = None) -> None:
+        """Write a page to look at: the matrix, couplings to walk along, both models, and where the distance comes from.
+
+        Parameters
+        ----------
+        path : str or path
+            An `.html` file. It needs no network, and opens in a browser by double click. It appears complete or not
+            at all; an existing file is replaced.
+        command : str, optional
+            The command that made the solution, shown under "How to reproduce it".
+
+        Raises
+        ------
+        InvalidOption
+            If the name does not end in `.html`.
+        FileFormatError
+            If the file cannot be written.
+        MissingExtra
+            If what draws the charts is missing.
+        """
+        method_above("Answer.report")(self, path, command=command)
+
     @property
     @abstractmethod
     def models(self) -> tuple[Model, Model]:

@@ -1,0 +1,135 @@
+"""The two models as drawings: places of the states and the moves between them.
+
+States named "(row,column)" stand on their map; a few others stand below it. Other models are graphs, laid out by
+networkx. Models whose states have the same names share one layout, so that the same state is at the same place in both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric._support.text import printable
+from bisimetric.errors import MissingExtra
+from bisimetric.models.mdp import MDP, Model
+from bisimetric.models.rows import Floats
+from bisimetric.views.heat_map import CELL, cells_of
+
+MOST_GRAPH_STATES = 450  # a larger graph is not drawn: nothing could be told apart
+MOST_MAP_STATES = 4000
+MOST_BESIDE = 6  # states without a cell that may stand below a map
+MOST_MOVES = 2000  # moves that are drawn
+LAYOUT_ROUNDS = 300  # at most, and fewer for many states:
+LAYOUT_WORK = 30_000  # rounds times states
+LAYOUT_SEED = 0
+NAME_BUDGET = 400_000  # characters of all names of a model; with more, states go by their index
+PLACE_DIGITS = 4
+
+
+def drawings(models: tuple[Model, Model]) -> list[dict[str, Any]]:
+    """What the page shows of the source and of the target."""
+    moves = [mean_moves(model) for model in models]
+    places = _places(models, moves)
+    return [_drawing(*parts) for parts in zip(models, moves, places, strict=True)]
+
+
+def shown_names(model: Model) -> list[str] | None:
+    """The names of the states as text without control characters; None where indices do or names are too long."""
+    if model.names is None or sum(map(len, model.names)) > NAME_BUDGET:
+        return None
+    return [printable(name) for name in model.names]
+
+
+def mean_moves(model: Model) -> sparse.csr_array:
+    """Probabilities [n, n]; of a decision process their mean over the available actions."""
+    if not isinstance(model, MDP):
+        return model.transitions
+    weight = model.available / model.available.sum(axis=1, keepdims=True)
+    mean = sum(sparse.diags_array(weight[:, a]) @ matrix for a, matrix in enumerate(model.transitions))
+    return sparse.csr_array(mean)
+
+
+def _drawing(model: Model, moves: sparse.csr_array, places: _Places) -> dict[str, Any]:
+    notes = [places.note] if places.note else []
+    start = [] if model.start is None else [(x, model.start[x]) for x in np.flatnonzero(model.start)]
+    drawn: dict[str, Any] = {
+        "states": model.n_states,
+        "names": shown_names(model),
+        "start": [[int(x), float(p)] for x, p in start],
+        "notes": notes,
+        "map": places.is_map,
+        "x": None,
+    }
+    if places.at is None:
+        return drawn
+    rows, columns, weight, left_out = _likely_moves(moves)
+    if left_out:
+        notes.append(f"The {len(rows)} most likely moves are drawn, {left_out} others are not.")
+    if isinstance(model, MDP):
+        notes.append("Moves are the mean over the available actions.")
+    x, y = np.round(places.at.T, PLACE_DIGITS).tolist()
+    stay = np.round(moves.diagonal(), PLACE_DIGITS).tolist()
+    likely = [rows.tolist(), columns.tolist(), np.round(weight, PLACE_DIGITS).tolist()]
+    return drawn | {"x": x, "y": y, "moves": likely, "stay": stay}
+
+
+def _likely_moves(moves: sparse.csr_array) -> tuple[Any, Any, Floats, int]:
+    """Moves to other states, from every state its likeliest ones first; and how many are left out."""
+    cells = moves.tocoo()
+    apart = cells.row != cells.col
+    rows, columns, weight = cells.row[apart], cells.col[apart], cells.data[apart]
+    order = np.lexsort((-weight, rows))
+    first = np.searchsorted(rows[order], rows[order])  # where the moves of the same state begin
+    rank = np.arange(len(order)) - first
+    chosen = order[np.lexsort((-weight[order], rank))[:MOST_MOVES]]
+    return rows[chosen], columns[chosen], weight[chosen], len(order) - len(chosen)
+
+
+class _Places:
+    """Where states are drawn, [n, 2] in units of a cell or of the whole picture; None if they are not."""
+
+    def __init__(self, at: Floats | None, *, is_map: bool = False, note: str = "") -> None:
+        self.at, self.is_map, self.note = at, is_map, note
+
+
+def _places(models: tuple[Model, Model], moves: list[sparse.csr_array]) -> list[_Places]:
+    source, target = models
+    maps = [_on_map(model) for model in models]
+    if maps[0] is None and maps[1] is None and source.names is not None and source.names == target.names:
+        return [_as_graph(moves[0] + moves[1])] * 2
+    return [found if found is not None else _as_graph(move) for found, move in zip(maps, moves, strict=True)]
+
+
+def _on_map(model: Model) -> _Places | None:
+    """Cells of the map that the states are named after, and below it the states without a cell."""
+    names = model.names or ()
+    inside = np.array([CELL.fullmatch(name) is not None for name in names], np.bool_)
+    cells = cells_of([name for name, found in zip(names, inside, strict=True) if found])
+    if cells is None or len(names) - int(inside.sum()) > MOST_BESIDE:
+        return None
+    if len(names) > MOST_MAP_STATES:
+        return _Places(None, note=f"A map of {len(names)} states is too large to draw here; bm.plot.heat_map draws it.")
+    at = np.empty((len(names), 2))
+    at[inside] = np.column_stack([cells.column - cells.column.min(), cells.row - cells.row.min()])
+    below = np.flatnonzero(~inside)
+    at[below] = np.column_stack([1.5 * np.arange(len(below)), np.full(len(below), cells.shape[0] + 0.5)])
+    return _Places(at, is_map=True)
+
+
+def _as_graph(moves: sparse.csr_array) -> _Places:
+    """A layout of the graph in which likely moves pull states together."""
+    n = moves.shape[0]
+    if n > MOST_GRAPH_STATES:
+        return _Places(None, note=f"A graph of {n} states is too large to draw readably.")
+    try:
+        import networkx
+    except ImportError:
+        raise MissingExtra("reports need networkx, which is missing: pip install 'bisimetric[plot]'") from None
+    graph = networkx.from_scipy_sparse_array(sparse.csr_array(moves + moves.T))
+    found = networkx.spring_layout(graph, seed=LAYOUT_SEED, iterations=min(LAYOUT_ROUNDS, LAYOUT_WORK // n))
+    at: npt.NDArray[np.float64] = np.array([found[state] for state in range(n)], np.float64)
+    span = np.ptp(at, axis=0)
+    return _Places((at - at.min(axis=0)) / np.where(span > 0, span, 1.0))

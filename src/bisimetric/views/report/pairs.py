@@ -1,0 +1,215 @@
+"""Distances between pairs of states for the page: the matrix, and each pair's bounds, cost, share and coupling.
+
+A pair (x, y) goes by its number x·m + y. Up to MOST_BINS states per side the page has every pair. A longer side is
+divided into bins of neighbouring states; the page then has the mean of every bin and two kinds of pairs: those with the
+largest shares of the distance, and one for every bin.
+
+A coupling keeps its largest cells: those that make up 95 % of its mass, and those that make up 95 % of its mean
+distance, so that an unlikely move that matters stays visible. If that is too much for one file, the pairs that matter
+most keep all of that and the others fewer; the page says how much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric._support.text import printable
+from bisimetric.errors import NotEnoughMemory
+from bisimetric.models.mdp import MDP
+from bisimetric.models.rows import Floats
+from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.solution import Answer, Solution
+
+KEPT_MASS = 0.95  # of every coupling
+MOST_BINS = 120  # rows and columns of the matrix
+MOST_CELLS = 240_000  # of all couplings in the file; a cell takes about 13 characters
+MOST_CELLS_BINNED = 60_000
+MOST_COUPLINGS_BINNED = 6000
+MOST_SINGLE_COUPLINGS = 1000  # read pair by pair where all couplings together do not fit into memory
+DIGITS = 4  # of probabilities and shares
+SHORT_DIGITS = 6  # of distances of pairs that are only mentioned
+
+Ids = npt.NDArray[np.int64]
+
+
+def solved_by_chains(answer: Answer) -> Solution | MDPSolution:
+    """The answer, as one of the kinds that have couplings."""
+    assert isinstance(answer, (Solution, MDPSolution))
+    return answer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bins:
+    """Neighbouring states of one side that share a row or column of the matrix: edges[i] ≤ state < edges[i+1]."""
+
+    edges: Ids
+
+    @staticmethod
+    def of(states: int) -> Bins:
+        count = min(states, MOST_BINS)
+        return Bins(np.arange(count + 1, dtype=np.int64) * states // count)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every bin is one state."""
+        return int(self.edges[-1]) == len(self.edges) - 1
+
+    def of_state(self) -> Ids:
+        """The bin of every state."""
+        return np.repeat(np.arange(len(self.edges) - 1), np.diff(self.edges))
+
+
+def matrix_and_pairs(answer: Answer, shares: Floats, wanted: list[int]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the page shows as the matrix, and what it knows about pairs; those `wanted` come first."""
+    value = answer.value
+    rows, columns = (Bins.of(length) for length in value.shape)
+    matrix: dict[str, Any] = {"rows": rows.edges.tolist(), "columns": columns.edges.tolist(), "binned": False}
+    if rows.is_exact and columns.is_exact:
+        ids = np.arange(value.size)
+        return matrix, pair_table(answer, shares, ids, held=len(ids), most_cells=MOST_CELLS) | {"id": None}
+    nearest = _representatives(value, shares, rows, columns)
+    binned = _bin_statistics(answer, rows, columns)
+    matrix |= {"binned": True, "pair": nearest.tolist()} | {name: numbers(array) for name, array in binned.items()}
+    top = np.argsort(-shares, axis=None, kind="stable")[:MOST_COUPLINGS_BINNED]
+    first = np.concatenate([np.array(wanted, np.int64), top[shares.ravel()[top] > 0], nearest[nearest >= 0]])
+    unique, places = np.unique(first, return_index=True)
+    ids = unique[np.argsort(places, kind="stable")]
+    held = min(len(ids), MOST_COUPLINGS_BINNED)
+    table = pair_table(answer, shares, ids, held=held, most_cells=MOST_CELLS_BINNED)
+    return matrix, table | {"id": ids.tolist(), "others": _others(value, ids, table["cells"])}
+
+
+def pair_table(answer: Answer, shares: Floats, ids: Ids, *, held: int, most_cells: int) -> dict[str, Any]:
+    """Numbers of the pairs `ids`, and the couplings of the first `held` of them."""
+    found: dict[str, Any] = {
+        name: numbers(array.ravel()[ids])
+        for name, array in (("value", answer.value), ("lower", answer.lower), ("upper", answer.upper))
+    }
+    found["cost"] = numbers(pair_costs(answer).ravel()[ids])
+    found["share"] = rounded(shares.ravel()[ids]).tolist()
+    laws = coupling_rows(answer, ids[:held])
+    found["cells"] = kept_cells(laws, answer.value.ravel(), shares.ravel()[ids[:held]], most_cells)
+    found["count"] = np.diff(laws.indptr).tolist()
+    if isinstance(answer, MDPSolution):
+        found["actions"] = answer.decisive.reshape(-1, 2)[ids].tolist()
+    return found
+
+
+def coupling_rows(answer: Answer, ids: Ids) -> sparse.csr_array:
+    """The joint laws of the successors of these pairs, [pairs, n·m]; only the first 1000 where memory is short."""
+    coupling = solved_by_chains(answer).coupling
+    stop = answer.problem.stop if isinstance(answer, Solution) else None
+    n, m = answer.value.shape
+    try:
+        return sparse.csr_array(coupling.matrix()[ids])
+    except NotEnoughMemory:
+        ended = np.isnan(answer.value) if stop is None else np.isnan(answer.value) | stop
+        nothing = sparse.csr_array((n, m))
+        pairs = [divmod(int(k), m) for k in ids[:MOST_SINGLE_COUPLINGS]]
+        laws = [(nothing if ended[pair] else coupling[pair]).reshape(1, n * m) for pair in pairs]
+        return sparse.csr_array(sparse.vstack(laws, format="csr"))
+
+
+def kept_cells(laws: sparse.csr_array, values: Floats, shares: Floats, most_cells: int) -> list[list[float]]:
+    """For every law its largest cells, largest first: number of the pair, probability, number, probability, …"""
+    n_rows = laws.shape[0]
+    rows = np.repeat(np.arange(n_rows), np.diff(laws.indptr))
+    weight = laws.data
+    by_weight, rank = _largest(rows, weight, n_rows)
+    keep = by_weight | _largest(rows, weight * np.nan_to_num(values[laws.indices]), n_rows)[0]
+    if np.count_nonzero(keep) > most_cells:  # a half for all pairs alike, the rest for those with the largest shares
+        few = keep & (rank < max(1, most_cells // (2 * n_rows)))
+        more = np.bincount(rows[keep & ~few], minlength=n_rows)
+        important = np.argsort(-shares[:n_rows], kind="stable")
+        whole = np.empty(n_rows, np.bool_)
+        whole[important] = np.cumsum(more[important]) <= most_cells - np.count_nonzero(few)
+        keep &= few | whole[rows]
+    order = np.lexsort((-weight, rows))
+    order = order[keep[order]]
+    flat: list[float] = [0] * (2 * len(order))
+    flat[::2], flat[1::2] = laws.indices[order].tolist(), rounded(weight[order]).tolist()
+    ends = 2 * np.cumsum(np.bincount(rows[order], minlength=n_rows))
+    return [flat[first:last] for first, last in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
+
+
+def _largest(rows: Ids, size: Floats, n_rows: int) -> tuple[npt.NDArray[np.bool_], Ids]:
+    """Which cells are the fewest that make up KEPT_MASS of their row; and every cell's rank in its row."""
+    order = np.lexsort((-size, rows))
+    totals = np.bincount(rows, size, n_rows)
+    before = np.cumsum(size[order]) - size[order]
+    starts = np.searchsorted(rows[order], np.arange(n_rows))
+    filled = before - before[np.minimum(starts, max(len(before) - 1, 0))][rows[order]] if len(before) else before
+    keep, rank = np.zeros(len(rows), np.bool_), np.empty(len(rows), np.int64)
+    keep[order] = (filled < KEPT_MASS * totals[rows[order]]) & (size[order] > 0)
+    rank[order] = np.arange(len(rows)) - starts[rows[order]]
+    return keep, rank
+
+
+def pair_costs(answer: Answer) -> Floats:
+    """[n, m], the cost that a pair pays at once, with the factor 1-γ of a normalised problem."""
+    if isinstance(answer, MDPSolution):
+        game = answer.problem
+        a, b = np.moveaxis(answer.decisive, 2, 0)
+        mine = np.take_along_axis(game.source.rewards, a, axis=1)
+        theirs = np.take_along_axis(game.target.rewards, b.T, axis=1).T
+        costs: Floats = (1.0 - game.discount) * np.abs(mine - theirs)
+        return costs
+    assert isinstance(answer, Solution)
+    return answer.problem.cost
+
+
+def action_names(answer: Answer) -> list[list[str]] | None:
+    """The actions of both processes, or None between chains."""
+    models = [model for model in answer.models if isinstance(model, MDP)]
+    return [[printable(mdp.action_name(a)) for a in range(mdp.n_actions)] for mdp in models] or None
+
+
+def numbers(array: Floats) -> list[float | None]:
+    """The numbers as they are; None for NaN, which JSON does not have."""
+    return [None if number != number else number for number in array.ravel().tolist()]
+
+
+def rounded(array: Floats) -> Floats:
+    """Numbers from 0 to 1 with few digits."""
+    safe = np.where(array > 0, array, 1.0)
+    scale = 10.0 ** np.clip(DIGITS - 1 - np.floor(np.log10(safe)), 0, 22)  # powers of ten are exact up to there
+    few: Floats = np.where(array > 0, np.round(safe * scale) / scale, 0.0)
+    return few
+
+
+def _representatives(value: Floats, shares: Floats, rows: Bins, columns: Bins) -> Ids:
+    """For every bin the pair with the largest share, of those the nearest; -1 where no pair was solved."""
+    row, column = np.divmod(np.arange(value.size), value.shape[1])
+    bins = rows.of_state()[row] * (len(columns.edges) - 1) + columns.of_state()[column]
+    order = np.lexsort((np.nan_to_num(value.ravel(), nan=np.inf), -shares.ravel(), bins))
+    first = order[np.searchsorted(bins[order], np.arange((len(rows.edges) - 1) * (len(columns.edges) - 1)))]
+    nearest: Ids = np.where(np.isnan(value.ravel()[first]), -1, first)
+    return nearest
+
+
+def _bin_statistics(answer: Answer, rows: Bins, columns: Bins) -> dict[str, Floats]:
+    """Mean value, smallest lower and largest upper bound of the solved pairs of every bin; NaN where there is none."""
+    known = ~np.isnan(answer.value)
+
+    def over(kind: np.ufunc, array: npt.NDArray[Any]) -> Any:
+        return kind.reduceat(kind.reduceat(array, rows.edges[:-1], axis=0), columns.edges[:-1], axis=1)
+
+    count = over(np.add, known.astype(np.float64))
+    with np.errstate(invalid="ignore"):
+        mean = over(np.add, np.where(known, answer.value, 0.0)) / np.where(count > 0, count, np.nan)
+    low = over(np.minimum, np.where(known, answer.lower, np.inf))
+    high = over(np.maximum, np.where(known, answer.upper, -np.inf))
+    return {"value": mean, "low": np.where(count > 0, low, np.nan), "high": np.where(count > 0, high, np.nan)}
+
+
+def _others(value: Floats, ids: Ids, cells: list[list[float]]) -> list[list[float | None]]:
+    """Numbers and rounded values of pairs that couplings lead to but that are not among `ids`."""
+    reached = np.unique(np.array([int(number) for law in cells for number in law[::2]], np.int64))
+    outside = np.setdiff1d(reached, ids)
+    short = [None if v != v else float(f"{v:.{SHORT_DIGITS}g}") for v in value.ravel()[outside].tolist()]
+    return [outside.tolist(), short]

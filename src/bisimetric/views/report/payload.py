@@ -1,0 +1,219 @@
+"""The numbers and texts of a report, as a dict that becomes JSON.
+
+The report tells one distance apart from the others, the *headline*: between the starts of the two models; for a model
+against itself, or without starts, the largest distance between two states.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from bisimetric import __version__
+from bisimetric._support.text import discount_text, printable
+from bisimetric.couplings.explanation import Explanation
+from bisimetric.errors import NotEnoughMemory, SolverFailed
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.rows import Floats
+from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.solution import Answer, Solution
+from bisimetric.views.report.drawings import drawings
+from bisimetric.views.report.pairs import action_names, matrix_and_pairs, numbers, solved_by_chains
+
+LISTED = 10  # pairs in the explanation
+MOST_PARTS = 20_000  # pairs whose share of the distance is looked at
+MOST_STEPS = 2000  # of the history
+SAME_COST = 1e-12  # relative difference between a cost and the gap of rewards that it may be
+LONGEST_COMMAND = 2000  # characters
+VERSIONS = ("numpy", "scipy", "numba", "highspy")
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The distance that a report is about, and the joint law of where the two models begin."""
+
+    value: float
+    lower: float
+    upper: float
+    pair: tuple[int, int] | None  # None: the starts of both models
+    law: list[tuple[int, float]]  # numbers of pairs and probabilities, likeliest first
+
+
+def payload(answer: Answer, command: str | None = None) -> dict[str, Any]:
+    """Everything that the page shows, as numbers, texts, lists and dicts."""
+    headline = headline_of(answer)
+    explanation, note = _explanation(answer, headline)
+    ids = _ids(answer, explanation)
+    shares = np.zeros(answer.value.size)
+    shares[ids] = [part.share for part in explanation.parts] if explanation else []
+    wanted = [number for number, _ in headline.law] + ids[:LISTED]
+    matrix, pairs = matrix_and_pairs(answer, shares.reshape(answer.value.shape), wanted)
+    problem = solved_by_chains(answer).problem
+    return {
+        "version": 1,
+        "title": title(answer),
+        "headline": {"value": headline.value, "lower": headline.lower, "upper": headline.upper, "law": headline.law},
+        "meaning": meaning(answer, headline),
+        "facts": facts(answer),
+        "discount": problem.discount,
+        "models": drawings(answer.models),
+        "matrix": matrix,
+        "pairs": pairs,
+        "actions": action_names(answer),
+        "explanation": None if explanation is None else _table(explanation, ids),
+        "explanation_note": note,
+        "history": _history(answer),
+        "gap": answer.gap,
+        "reproduce": reproduce(answer, command),
+    }
+
+
+def headline_of(answer: Answer) -> Headline:
+    """Between the starts; for a model against itself or without starts the largest distance."""
+    source, target = answer.models
+    if source.start is not None and target.start is not None and not is_self_metric(answer):
+        law = solved_by_chains(answer).coupling.law(None).ravel()
+        order = np.argsort(-law, kind="stable")[: np.count_nonzero(law)]
+        low, high = answer.interval
+        return Headline(answer.distance, low, high, None, [(int(k), float(law[k])) for k in order])
+    k = int(np.nanargmax(answer.value))
+    x, y = divmod(k, answer.value.shape[1])
+    value, low, high = (float(bound[x, y]) for bound in (answer.value, answer.lower, answer.upper))
+    return Headline(value, low, high, (x, y), [(k, 1.0)])
+
+
+def is_self_metric(answer: Answer) -> bool:
+    """Whether the two models are the same."""
+    source, target = answer.models
+    return source == target
+
+
+def title(answer: Answer) -> str:
+    """What the report is about, in a few words."""
+    kind = "chain" if isinstance(answer, Solution) else "decision process"
+    if is_self_metric(answer):
+        return f"Distances between the states of a {kind}"
+    return f"Distance between two {kind}{'es' if kind.endswith('s') else 's'}"
+
+
+def meaning(answer: Answer, headline: Headline) -> str:
+    """One sentence on what the headline says."""
+    source, target = answer.models
+    kinds = "chains" if isinstance(answer, Solution) else "processes"
+    where = f"Begin with both {kinds} at their starts"
+    if headline.pair is not None:
+        x, y = headline.pair
+        names = f"{printable(source.name_of(x))} and {printable(target.name_of(y))}"
+        where = f"Begin at {names}, the two states furthest apart,"
+    where = f"{where} and let them move together as closely as possible"
+    if headline.upper == 0.0:
+        return f"{where}: they never differ, so they are bisimilar, and that is proved."
+    normalised = isinstance(answer, MDPSolution) or (isinstance(answer, Solution) and answer.problem.normalised)
+    what = "gap between their rewards" if costs_are_rewards(answer) else "cost"
+    discount = discount_text(solved_by_chains(answer).problem.discount)
+    if normalised:
+        return f"{where}: the mean {what} is {headline.value:.6g} (time t weighs (1-γ)·γᵗ, γ = {discount})."
+    if what == "cost":
+        return f"{where}: the expected total cost is {headline.value:.6g} (time t counts γᵗ, γ = {discount})."
+    return (
+        f"{where}: the gaps between their rewards add up to {headline.value:.6g} on average (time t counts γᵗ, "
+        f"γ = {discount}), and their expected total rewards differ by no more."
+    )
+
+
+def costs_are_rewards(answer: Answer) -> bool:
+    """Whether the cost of a pair is the gap between its two rewards."""
+    if not isinstance(answer, Solution):
+        return True
+    problem = answer.problem
+    mine, theirs = problem.source.reward, problem.target.reward
+    if mine is None or theirs is None:
+        return False
+    gap = np.abs(np.subtract.outer(mine, theirs)) * (1.0 - problem.discount if problem.normalised else 1.0)
+    return bool(np.allclose(problem.cost, gap, rtol=SAME_COST, atol=SAME_COST * float(gap.max())))
+
+
+def facts(answer: Answer) -> list[list[str]]:
+    """Short lines for the summary: names and texts."""
+    n, m = answer.value.shape
+    unsolved = int(np.isnan(answer.value).sum())
+    found = [["States", f"{n} × {m}"], ["Discount", answer.discounting]]
+    if unsolved:
+        found.append(["Pairs", f"{n * m - unsolved} of {n * m} solved, those that the starts lead to"])
+    found += [["Solver", solved_by_chains(answer).solver], ["Steps", str(len(answer.history))]]
+    wanted = "" if answer.tol is None else f" (wanted: {answer.tol:g})"
+    found.append(["Relative gap", f"{answer.relative_gap:.1e}{wanted}"])
+    found.append(["Status", f"{answer.status.name}: {answer.status.value}"])
+    return found
+
+
+def reproduce(answer: Answer, command: str | None) -> dict[str, Any]:
+    """The command if there was one, Python that asks the same question, and versions."""
+    solved = solved_by_chains(answer)
+    options = [f"discount={solved.problem.discount!r}"]
+    if isinstance(solved, MDPSolution):
+        call = "bm.bisimulation_metric"
+        options.append(f'actions="{solved.problem.actions}"')
+    else:
+        call = "bm.distance"
+        options += [] if costs_are_rewards(answer) else ["cost=cost"]
+        options += ["normalised=True"] if solved.problem.normalised else []
+        options += ['pairs="reachable"'] if solved.problem.unsolved is not None else []
+        options += [f'solver="{solved.solver}"']
+    options += [] if answer.tol is None else [f"tol={answer.tol!r}"]
+    inputs = "the two chains" if isinstance(answer.models[0], MarkovChain) else "the two decision processes"
+    if "cost=cost" in options:
+        inputs += ", and cost an array of the costs of their pairs of states"
+    script = [
+        "import bisimetric as bm",
+        "",
+        f"# source and target are {inputs}",
+        f"solution = {call}(source, target, {', '.join(options)})",
+        'solution.report("report.html")',
+    ]
+    versions = {"bisimetric": __version__, "Python": platform.python_version()}
+    versions |= {name: version(name) for name in VERSIONS}
+    return {
+        "command": None if command is None else printable(command, LONGEST_COMMAND),
+        "python": "\n".join(script),
+        "versions": [[name, text] for name, text in versions.items()],
+    }
+
+
+def _explanation(answer: Answer, headline: Headline) -> tuple[Explanation | None, str]:
+    """Which pairs the headline is made of, or why that is not known."""
+    try:
+        return solved_by_chains(answer).explain(MOST_PARTS, start=headline.pair), ""
+    except (SolverFailed, NotEnoughMemory) as error:
+        return None, f"What each pair contributes is not known here: {error}"
+
+
+def _ids(answer: Answer, explanation: Explanation | None) -> list[int]:
+    """The numbers of the pairs that an explanation lists by name."""
+    if explanation is None:
+        return []
+    source, target = ({model.name_of(k): k for k in range(model.n_states)} for model in answer.models)
+    m = answer.value.shape[1]
+    return [source[part.source] * m + target[part.target] for part in explanation.parts]
+
+
+def _table(explanation: Explanation, ids: list[int]) -> dict[str, Any]:
+    parts = explanation.parts[:LISTED]
+    listed = [[number, p.occupancy, p.cost, p.amount, p.share] for number, p in zip(ids, parts, strict=False)]
+    rest = explanation.distance - sum(p.amount for p in parts)
+    others = explanation.n_pairs - len(parts)
+    return {"parts": listed, "rest": max(rest, 0.0), "others": others, "formula": explanation.formula}
+
+
+def _history(answer: Answer) -> dict[str, list[float | None]]:
+    """Step, gap and seconds; of a long history evenly spaced steps."""
+    steps = answer.history
+    chosen = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), MOST_STEPS)).astype(int)).tolist()
+    columns: dict[str, Floats] = {
+        name: np.array([float(getattr(steps[k], name)) for k in chosen]) for name in ("step", "gap", "seconds")
+    }
+    return {name: numbers(np.where(np.isfinite(column), column, np.nan)) for name, column in columns.items()}
