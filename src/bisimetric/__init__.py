@@ -144,12 +144,12 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "solving.solution": ("Solution",),
 }
 METHODS_ABOVE = {  # methods that work in a room above their class, and where; `_support.lazy.method_above` loads it
-    "Answer.plot": "views.distances.distances",
-    "Answer.report": "views.report.page.report",
     "MDP.optimal_policy": "solving.optimal.optimal_policy",
     "Stored.from_dict": "io.dicts.from_dict",
     "Stored.save": "io.save_load.save",
     "Stored.to_dict": "io.dicts.to_dict",
+    "Viewed.plot": "views.distances.distances",
+    "Viewed.report": "views.report.page.report",
 }
 HOMES = {name: module for module, names in NAMES.items() for name in names}
 

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric._support.frozen import Immutable
-from bisimetric._support.lazy import method_above
 from bisimetric._support.options import whole
 from bisimetric._support.stored import Stored
 from bisimetric._support.text import discount_text
+from bisimetric._support.viewed import Viewed
 from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.starts import StartTransport, between_starts
 from bisimetric.couplings.coupling import Coupling, Potentials
@@ -29,12 +29,8 @@ from bisimetric.problems.discounted import Problem
 from bisimetric.solving.assignment import Assignment, Coupled, assign, nearest
 from bisimetric.solving.history import Status, Step
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-
-class Answer(Stored, Immutable, ABC):
+class Answer(Stored, Viewed, Immutable, ABC):
     """What every solution says: distances between all states of two models, each inside a certified interval.
 
     Everything in it is read-only.
@@ -130,44 +126,6 @@ class Answer(Stored, Immutable, ABC):
     def coupling(self) -> Coupled:
         """How the two models move together, for answers that have such a coupling."""
         raise InvalidOption(f"a {type(self).__name__} has no coupling; assignment() matches by distance")
-
-    def plot(self, *, axes: Axes | None = None) -> Figure:
-        """Draw the distances: over the cells of two grids with starts, as a matrix otherwise.
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            Draw there instead of into a new figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            `bm.plot.save` writes it to a file.
-        """
-        figure: Figure = method_above("Answer.plot")(self, axes=axes)
-        return figure
-
-    def report(self, path: object, *, command: str | None = None) -> None:
-        """Write a page to look at: the matrix, couplings to walk along, both models, and where the distance comes from.
-
-        Parameters
-        ----------
-        path : str or path
-            An `.html` file. It needs no network, and opens in a browser by double click. It appears complete or not
-            at all; an existing file is replaced.
-        command : str, optional
-            The command that made the solution, shown under "How to reproduce it".
-
-        Raises
-        ------
-        InvalidOption
-            If the name does not end in `.html`.
-        FileFormatError
-            If the file cannot be written.
-        MissingExtra
-            If what draws the charts is missing.
-        """
-        method_above("Answer.report")(self, path, command=command)
 
     @property
     @abstractmethod

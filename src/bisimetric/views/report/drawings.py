@@ -54,10 +54,13 @@ def mean_moves(model: Model) -> sparse.csr_array:
 
 def _drawing(model: Model, moves: sparse.csr_array, places: _Places) -> dict[str, Any]:
     notes = [places.note] if places.note else []
+    names = shown_names(model)
+    if names is None and model.names is not None:
+        notes.append("The names are too long for this file; states go by their index.")
     start = [] if model.start is None else [(x, model.start[x]) for x in np.flatnonzero(model.start)]
     drawn: dict[str, Any] = {
         "states": model.n_states,
-        "names": shown_names(model),
+        "names": names,
         "start": [[int(x), float(p)] for x, p in start],
         "notes": notes,
         "map": places.is_map,

@@ -24,16 +24,17 @@ from bisimetric.views.report.payload import payload
 
 REPORTS = (".html", ".htm")
 PLACE = re.compile("@([A-Z]+)@")  # in the template
-SCRIPTS = ("charts.js", "page.js", "player.js")
+PAGE_SCRIPTS = ("charts.js", "page.js", "player.js")
 
 
-def report(answer: Answer, path: object, *, command: str | None = None) -> None:
+def report(answer: Answer, path: object, *, names: tuple[str, str] | None = None, command: str | None = None) -> None:
     """Write the page to a file, complete or not at all."""
-    check_kind(answer, "solution", (Solution, MDPSolution), "a solution between chains or decision processes")
-    if command is not None and not isinstance(command, str):
-        raise InvalidOption(f"command is a {type(command).__name__}, expected text or None")
+    check_kind(answer, "solution", (Solution, MDPSolution), "a Solution or MDPSolution, which have couplings to show")
+    texts = [*_two_names(names), command or ""]
+    if not all(isinstance(text, str) for text in texts):
+        raise InvalidOption(f"names and command are {names!r:.60} and {command!r:.60}, expected two texts and a text")
     place = checked_path(path, REPORTS)
-    page = html(answer, command).encode()
+    page = html(answer, names=names, command=command).encode()
 
     def write(file: IO[bytes]) -> None:
         file.write(page)
@@ -41,15 +42,15 @@ def report(answer: Answer, path: object, *, command: str | None = None) -> None:
     write_file(place, write)
 
 
-def html(answer: Answer, command: str | None = None) -> str:
+def html(answer: Answer, *, names: tuple[str, str] | None = None, command: str | None = None) -> str:
     """The whole page."""
     library = f"(() => {{{chart_library()}}})();"
-    own = "\n".join(["'use strict';", *(_part(name) for name in SCRIPTS)])
+    own = "\n".join(["'use strict';", *(_part(name) for name in PAGE_SCRIPTS)])
     policy = f"script-src 'unsafe-eval' {_hash(library)} {_hash(own)}"  # Vega compiles its expressions
     parts = {
         "POLICY": f"default-src 'none'; {policy}; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'",
         "STYLE": _part("page.css"),
-        "DATA": inert_json(payload(answer, command)),
+        "DATA": inert_json(payload(answer, names=names, command=command)),
         "LIBRARY": library,
         "SCRIPT": own,
     }
@@ -60,6 +61,14 @@ def inert_json(data: object) -> str:
     """JSON in ASCII without the characters that mean something in HTML."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _two_names(names: object) -> tuple[object, object]:
+    if names is None:
+        return "", ""
+    if not isinstance(names, (tuple, list)) or len(names) != 2:
+        raise InvalidOption(f"names is {names!r:.60}, expected the names of the two models")
+    return names[0], names[1]
 
 
 def _part(name: str) -> str:

@@ -27,11 +27,11 @@ from bisimetric.solving.solution import Answer, Solution
 
 KEPT_MASS = 0.95  # of every coupling
 MOST_BINS = 120  # rows and columns of the matrix
-MOST_CELLS = 240_000  # of all couplings in the file; a cell takes about 13 characters
-MOST_CELLS_BINNED = 60_000
+MOST_COUPLING_CELLS = 240_000  # of all couplings in the file; a cell takes about 13 characters
+MOST_COUPLING_CELLS_BINNED = 60_000
 MOST_COUPLINGS_BINNED = 6000
 MOST_SINGLE_COUPLINGS = 1000  # read pair by pair where all couplings together do not fit into memory
-DIGITS = 4  # of probabilities and shares
+FEW_DIGITS = 4  # of probabilities and shares
 SHORT_DIGITS = 6  # of distances of pairs that are only mentioned
 
 Ids = npt.NDArray[np.int64]
@@ -71,7 +71,7 @@ def matrix_and_pairs(answer: Answer, shares: Floats, wanted: list[int]) -> tuple
     matrix: dict[str, Any] = {"rows": rows.edges.tolist(), "columns": columns.edges.tolist(), "binned": False}
     if rows.is_exact and columns.is_exact:
         ids = np.arange(value.size)
-        return matrix, pair_table(answer, shares, ids, held=len(ids), most_cells=MOST_CELLS) | {"id": None}
+        return matrix, pair_table(answer, shares, ids, held=len(ids), most_cells=MOST_COUPLING_CELLS) | {"id": None}
     nearest = _representatives(value, shares, rows, columns)
     binned = _bin_statistics(answer, rows, columns)
     matrix |= {"binned": True, "pair": nearest.tolist()} | {name: numbers(array) for name, array in binned.items()}
@@ -80,7 +80,7 @@ def matrix_and_pairs(answer: Answer, shares: Floats, wanted: list[int]) -> tuple
     unique, places = np.unique(first, return_index=True)
     ids = unique[np.argsort(places, kind="stable")]
     held = min(len(ids), MOST_COUPLINGS_BINNED)
-    table = pair_table(answer, shares, ids, held=held, most_cells=MOST_CELLS_BINNED)
+    table = pair_table(answer, shares, ids, held=held, most_cells=MOST_COUPLING_CELLS_BINNED)
     return matrix, table | {"id": ids.tolist(), "others": _others(value, ids, table["cells"])}
 
 
@@ -177,7 +177,7 @@ def numbers(array: Floats) -> list[float | None]:
 def rounded(array: Floats) -> Floats:
     """Numbers from 0 to 1 with few digits."""
     safe = np.where(array > 0, array, 1.0)
-    scale = 10.0 ** np.clip(DIGITS - 1 - np.floor(np.log10(safe)), 0, 22)  # powers of ten are exact up to there
+    scale = 10.0 ** np.clip(FEW_DIGITS - 1 - np.floor(np.log10(safe)), 0, 22)  # powers of ten are exact up to there
     few: Floats = np.where(array > 0, np.round(safe * scale) / scale, 0.0)
     return few
 

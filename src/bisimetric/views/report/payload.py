@@ -17,14 +17,14 @@ from bisimetric import __version__
 from bisimetric._support.text import discount_text, printable
 from bisimetric.couplings.explanation import Explanation
 from bisimetric.errors import NotEnoughMemory, SolverFailed
-from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats
+from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Answer, Solution
 from bisimetric.views.report.drawings import drawings
 from bisimetric.views.report.pairs import action_names, matrix_and_pairs, numbers, solved_by_chains
 
-LISTED = 10  # pairs in the explanation
+EXPLAINED_PAIRS = 10  # pairs in the explanation
 MOST_PARTS = 20_000  # pairs whose share of the distance is looked at
 MOST_STEPS = 2000  # of the history
 SAME_COST = 1e-12  # relative difference between a cost and the gap of rewards that it may be
@@ -43,19 +43,20 @@ class Headline:
     law: list[tuple[int, float]]  # numbers of pairs and probabilities, likeliest first
 
 
-def payload(answer: Answer, command: str | None = None) -> dict[str, Any]:
+def payload(answer: Answer, *, names: tuple[str, str] | None = None, command: str | None = None) -> dict[str, Any]:
     """Everything that the page shows, as numbers, texts, lists and dicts."""
     headline = headline_of(answer)
     explanation, note = _explanation(answer, headline)
     ids = _ids(answer, explanation)
     shares = np.zeros(answer.value.size)
     shares[ids] = [part.share for part in explanation.parts] if explanation else []
-    wanted = [number for number, _ in headline.law] + ids[:LISTED]
+    wanted = [number for number, _ in headline.law] + ids[:EXPLAINED_PAIRS]
     matrix, pairs = matrix_and_pairs(answer, shares.reshape(answer.value.shape), wanted)
     problem = solved_by_chains(answer).problem
     return {
         "version": 1,
-        "title": title(answer),
+        "title": title(answer, names),
+        "names": None if names is None else [printable(name) for name in names],
         "headline": {"value": headline.value, "lower": headline.lower, "upper": headline.upper, "law": headline.law},
         "meaning": meaning(answer, headline),
         "facts": facts(answer),
@@ -92,11 +93,13 @@ def is_self_metric(answer: Answer) -> bool:
     return source == target
 
 
-def title(answer: Answer) -> str:
+def title(answer: Answer, names: tuple[str, str] | None = None) -> str:
     """What the report is about, in a few words."""
     kind = "chain" if isinstance(answer, Solution) else "decision process"
     if is_self_metric(answer):
-        return f"Distances between the states of a {kind}"
+        return f"Distances between the states of {printable(names[0]) if names else f'a {kind}'}"
+    if names:
+        return f"Distance between {printable(names[0])} and {printable(names[1])}"
     return f"Distance between two {kind}{'es' if kind.endswith('s') else 's'}"
 
 
@@ -112,9 +115,12 @@ def meaning(answer: Answer, headline: Headline) -> str:
     where = f"{where} and let them move together as closely as possible"
     if headline.upper == 0.0:
         return f"{where}: they never differ, so they are bisimilar, and that is proved."
+    problem = solved_by_chains(answer).problem
+    if isinstance(problem, BisimilarityProblem):
+        return f"{where}: they come to different labels, sooner or later, with probability {headline.value:.6g}."
     normalised = isinstance(answer, MDPSolution) or (isinstance(answer, Solution) and answer.problem.normalised)
     what = "gap between their rewards" if costs_are_rewards(answer) else "cost"
-    discount = discount_text(solved_by_chains(answer).problem.discount)
+    discount = discount_text(problem.discount)
     if normalised:
         return f"{where}: the mean {what} is {headline.value:.6g} (time t weighs (1-γ)·γᵗ, γ = {discount})."
     if what == "cost":
@@ -153,28 +159,13 @@ def facts(answer: Answer) -> list[list[str]]:
 
 def reproduce(answer: Answer, command: str | None) -> dict[str, Any]:
     """The command if there was one, Python that asks the same question, and versions."""
-    solved = solved_by_chains(answer)
-    options = [f"discount={solved.problem.discount!r}"]
-    if isinstance(solved, MDPSolution):
-        call = "bm.bisimulation_metric"
-        options.append(f'actions="{solved.problem.actions}"')
-    else:
-        call = "bm.distance"
-        options += [] if costs_are_rewards(answer) else ["cost=cost"]
-        options += ["normalised=True"] if solved.problem.normalised else []
-        options += ['pairs="reachable"'] if solved.problem.unsolved is not None else []
-        options += [f'solver="{solved.solver}"']
-    options += [] if answer.tol is None else [f"tol={answer.tol!r}"]
-    inputs = "the two chains" if isinstance(answer.models[0], MarkovChain) else "the two decision processes"
-    if "cost=cost" in options:
-        inputs += ", and cost an array of the costs of their pairs of states"
-    script = [
-        "import bisimetric as bm",
-        "",
-        f"# source and target are {inputs}",
-        f"solution = {call}(source, target, {', '.join(options)})",
-        'solution.report("report.html")',
-    ]
+    inputs = "the two decision processes" if isinstance(answer, MDPSolution) else "the two chains"
+    call = _call(answer)
+    arrays = [name for name in ("cost", "stop") if f"{name}={name}" in call]
+    if arrays:
+        inputs += f", {' and '.join(arrays)}: arrays over pairs of their states"
+    script = ["import bisimetric as bm", "", f"# source, target: {inputs}", f"solution = {call}"]
+    script.append('solution.report("report.html")')
     versions = {"bisimetric": __version__, "Python": platform.python_version()}
     versions |= {name: version(name) for name in VERSIONS}
     return {
@@ -182,6 +173,33 @@ def reproduce(answer: Answer, command: str | None) -> dict[str, Any]:
         "python": "\n".join(script),
         "versions": [[name, text] for name, text in versions.items()],
     }
+
+
+def _call(answer: Answer) -> str:
+    """Python that asks the same question about `source` and `target`."""
+    models = ["source", "target"]
+    tol = [] if answer.tol is None else [f"tol={answer.tol!r}"]
+    if isinstance(answer, MDPSolution):
+        game = answer.problem
+        return _python(
+            "bm.bisimulation_metric", *models, f"discount={game.discount!r}", f'actions="{game.actions}"', *tol
+        )
+    assert isinstance(answer, Solution)
+    problem = answer.problem
+    solving = [f'solver="{answer.solver}"', *tol]
+    if isinstance(problem, BisimilarityProblem):
+        return _python("bm.bisimilarity_distance", *models, *solving)
+    asked = [*models, f"discount={problem.discount!r}"]
+    asked += [] if costs_are_rewards(answer) else ["cost=cost"]
+    asked += ["normalised=True"] if problem.normalised else []
+    asked += ['pairs="reachable"'] if problem.unsolved is not None else []
+    if problem.stop is not None and problem.unsolved is None:
+        return _python("bm.solve", _python("bm.Problem", *asked, "stop=stop"), *solving)
+    return _python("bm.distance", *asked, *solving)
+
+
+def _python(function: str, *arguments: str) -> str:
+    return f"{function}({', '.join(arguments)})"
 
 
 def _explanation(answer: Answer, headline: Headline) -> tuple[Explanation | None, str]:
@@ -202,7 +220,7 @@ def _ids(answer: Answer, explanation: Explanation | None) -> list[int]:
 
 
 def _table(explanation: Explanation, ids: list[int]) -> dict[str, Any]:
-    parts = explanation.parts[:LISTED]
+    parts = explanation.parts[:EXPLAINED_PAIRS]
     listed = [[number, p.occupancy, p.cost, p.amount, p.share] for number, p in zip(ids, parts, strict=False)]
     rest = explanation.distance - sum(p.amount for p in parts)
     others = explanation.n_pairs - len(parts)

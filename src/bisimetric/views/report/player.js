@@ -7,7 +7,7 @@ const drawn = [null, null];
 async function drawModel(k) {
   const place = byId(["source", "target"][k]);
   const model = data.models[k];
-  byId(`${place.id}-title`).textContent = `${k ? "Target" : "Source"}: ${model.states} states`;
+  byId(`${place.id}-title`).textContent = `${k ? "Target" : "Source"}: ${data.names ? `${data.names[k]}, ` : ""}${model.states} states`;
   say(`${place.id}-note`, model.notes.join(" "));
   place.hidden = !model.x;
   if (!model.x) return;
