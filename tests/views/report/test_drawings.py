@@ -29,14 +29,15 @@ def test_grids_stand_on_their_map():
     assert np.array_equal(np.column_stack([row, column]), cells - cells.min(axis=0))
 
 
-def test_other_states_stand_below_the_map():
+def test_other_states_stand_beside_the_map():
     """A few of them; with many it is no map."""
-    names = ["(0,0)", "(0,1)", "terminal"]
-    found = drawn(bm.MarkovChain(np.eye(3), names=names))
+    names = ["(0,0)", "(0,1)", "(0,2)", "(1,0)", "terminal"]
+    found = drawn(bm.MarkovChain(np.eye(5), names=names))
     assert found["map"]
-    assert found["y"][2] > max(found["y"][:2])
-    many = [f"terminal {k}" for k in range(module.MOST_BESIDE + 1)]
-    assert not drawn(bm.MarkovChain(np.eye(len(many) + 2), names=names[:2] + many))["map"]
+    assert found["beside"] == [4]
+    assert found["x"][4] > max(found["x"][:4])
+    many = [f"terminal {k}" for k in range(5)]
+    assert not drawn(bm.MarkovChain(np.eye(10), names=names + many))["map"]
 
 
 def test_graphs_are_laid_out_in_the_unit_square():

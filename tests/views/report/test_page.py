@@ -80,7 +80,7 @@ def test_same_solution_same_bytes(tmp_path):
 
 def test_a_hundred_by_a_hundred_dense_states(tmp_path):
     """The file stays below its limit; pairs that matter keep 95 % of the mass, all others something."""
-    solution = random_solution(100, 100, 100, tol=None, max_steps=1)
+    solution = random_solution(100, 100, 40, tol=None, max_steps=1)
     file = tmp_path / "dense.html"
     solution.report(file)
     assert file.stat().st_size < LARGEST

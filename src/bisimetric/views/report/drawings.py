@@ -1,6 +1,6 @@
 """The two models as drawings: places of the states and the moves between them.
 
-States named "(row,column)" stand on their map; a few others stand below it. Other models are graphs, laid out by
+States named "(row,column)" stand on their map, a few others beside it. Other models are graphs, laid out by
 networkx. Models whose states have the same names share one layout, so that the same state is at the same place in both.
 """
 
@@ -16,11 +16,10 @@ from bisimetric._support.text import printable
 from bisimetric.errors import MissingExtra
 from bisimetric.models.mdp import MDP, Model
 from bisimetric.models.rows import Floats
-from bisimetric.views.heat_map import CELL, cells_of
+from bisimetric.views.grid_cells import cells_of
 
 MOST_GRAPH_STATES = 450  # a larger graph is not drawn: nothing could be told apart
 MOST_MAP_STATES = 4000
-MOST_BESIDE = 6  # states without a cell that may stand below a map
 MOST_MOVES = 2000  # moves that are drawn
 LAYOUT_ROUNDS = 300  # at most, and fewer for many states:
 LAYOUT_WORK = 30_000  # rounds times states
@@ -63,7 +62,8 @@ def _drawing(model: Model, moves: sparse.csr_array, places: _Places) -> dict[str
         "names": names,
         "start": [[int(x), float(p)] for x, p in start],
         "notes": notes,
-        "map": places.is_map,
+        "map": places.beside is not None,
+        "beside": places.beside or [],
         "x": None,
     }
     if places.at is None:
@@ -92,10 +92,10 @@ def _likely_moves(moves: sparse.csr_array) -> tuple[Any, Any, Floats, int]:
 
 
 class _Places:
-    """Where states are drawn, [n, 2] in units of a cell or of the whole picture; None if they are not."""
+    """Where states are drawn, [n, 2] in cells of a map or in units of the whole picture; None if they are not."""
 
-    def __init__(self, at: Floats | None, *, is_map: bool = False, note: str = "") -> None:
-        self.at, self.is_map, self.note = at, is_map, note
+    def __init__(self, at: Floats | None, *, beside: list[int] | None = None, note: str = "") -> None:
+        self.at, self.beside, self.note = at, beside, note
 
 
 def _places(models: tuple[Model, Model], moves: list[sparse.csr_array]) -> list[_Places]:
@@ -107,19 +107,16 @@ def _places(models: tuple[Model, Model], moves: list[sparse.csr_array]) -> list[
 
 
 def _on_map(model: Model) -> _Places | None:
-    """Cells of the map that the states are named after, and below it the states without a cell."""
-    names = model.names or ()
-    inside = np.array([CELL.fullmatch(name) is not None for name in names], np.bool_)
-    cells = cells_of([name for name, found in zip(names, inside, strict=True) if found])
-    if cells is None or len(names) - int(inside.sum()) > MOST_BESIDE:
+    """Cells of the map that the states are named after, and beside it the states without a cell."""
+    cells = cells_of(model.names)
+    if cells is None:
         return None
-    if len(names) > MOST_MAP_STATES:
-        return _Places(None, note=f"A map of {len(names)} states is too large to draw here; bm.plot.heat_map draws it.")
-    at = np.empty((len(names), 2))
-    at[inside] = np.column_stack([cells.column - cells.column.min(), cells.row - cells.row.min()])
-    below = np.flatnonzero(~inside)
-    at[below] = np.column_stack([1.5 * np.arange(len(below)), np.full(len(below), cells.shape[0] + 0.5)])
-    return _Places(at, is_map=True)
+    if model.n_states > MOST_MAP_STATES:
+        return _Places(
+            None, note=f"A map of {model.n_states} states is too large to draw here; bm.plot.heat_map draws it."
+        )
+    at = np.column_stack([cells.column - cells.column.min(), cells.row - cells.row.min()]).astype(np.float64)
+    return _Places(at, beside=list(cells.beside))
 
 
 def _as_graph(moves: sparse.csr_array) -> _Places:

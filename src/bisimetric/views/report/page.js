@@ -21,7 +21,7 @@ function known(number) {
   for (let i = 0; flat && i < flat.length; i += 2) cells.push({ number: flat[i], weight: flat[i + 1] });
   return {
     value: table.value[k], lower: table.lower[k], upper: table.upper[k], cost: table.cost[k], share: table.share[k],
-    cells, count: table.count[k], held: flat !== undefined, actions: table.actions && table.actions[k],
+    cells, count: table.count[k], held: flat !== null, actions: table.actions && table.actions[k],
   };
 }
 

@@ -12,7 +12,7 @@ most keep all of that and the others fewer; the page says how much.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,10 @@ MOST_BINS = 120  # rows and columns of the matrix
 MOST_COUPLING_CELLS = 240_000  # of all couplings in the file; a cell takes about 13 characters
 MOST_COUPLING_CELLS_BINNED = 60_000
 MOST_COUPLINGS_BINNED = 6000
-MOST_SINGLE_COUPLINGS = 1000  # read pair by pair where all couplings together do not fit into memory
+MOST_MATRIX_CELLS = 20_000_000  # of all couplings together; where there are more, only some are read, pair by pair:
+MOST_SINGLE_COUPLINGS = 1000
+MOST_FOLLOWED = 20  # likely successors of a pair whose couplings are read next
+ESTIMATED_FROM = 16  # pairs
 FEW_DIGITS = 4  # of probabilities and shares
 SHORT_DIGITS = 6  # of distances of pairs that are only mentioned
 
@@ -65,59 +68,86 @@ class Bins:
 
 
 def matrix_and_pairs(answer: Answer, shares: Floats, wanted: list[int]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the page shows as the matrix, and what it knows about pairs; those `wanted` come first."""
+    """What the page shows as the matrix, and what it knows about pairs; the couplings of those `wanted` are there."""
     value = answer.value
     rows, columns = (Bins.of(length) for length in value.shape)
     matrix: dict[str, Any] = {"rows": rows.edges.tolist(), "columns": columns.edges.tolist(), "binned": False}
     if rows.is_exact and columns.is_exact:
         ids = np.arange(value.size)
-        return matrix, pair_table(answer, shares, ids, held=len(ids), most_cells=MOST_COUPLING_CELLS) | {"id": None}
+        laws = held_laws(answer, ids, wanted)
+        return matrix, pair_table(answer, shares, ids, laws, MOST_COUPLING_CELLS) | {"id": None}
     nearest = _representatives(value, shares, rows, columns)
     binned = _bin_statistics(answer, rows, columns)
     matrix |= {"binned": True, "pair": nearest.tolist()} | {name: numbers(array) for name, array in binned.items()}
     top = np.argsort(-shares, axis=None, kind="stable")[:MOST_COUPLINGS_BINNED]
-    first = np.concatenate([np.array(wanted, np.int64), top[shares.ravel()[top] > 0], nearest[nearest >= 0]])
-    unique, places = np.unique(first, return_index=True)
-    ids = unique[np.argsort(places, kind="stable")]
-    held = min(len(ids), MOST_COUPLINGS_BINNED)
-    table = pair_table(answer, shares, ids, held=held, most_cells=MOST_COUPLING_CELLS_BINNED)
+    ids = _in_order(np.array(wanted, np.int64), top[shares.ravel()[top] > 0], nearest[nearest >= 0])
+    laws = held_laws(answer, ids[:MOST_COUPLINGS_BINNED], wanted)
+    ids = _in_order(laws.numbers, ids)
+    table = pair_table(answer, shares, ids, laws, MOST_COUPLING_CELLS_BINNED)
     return matrix, table | {"id": ids.tolist(), "others": _others(value, ids, table["cells"])}
 
 
-def pair_table(answer: Answer, shares: Floats, ids: Ids, *, held: int, most_cells: int) -> dict[str, Any]:
-    """Numbers of the pairs `ids`, and the couplings of the first `held` of them."""
+def pair_table(answer: Answer, shares: Floats, ids: Ids, laws: Laws, most_cells: int) -> dict[str, Any]:
+    """Numbers of the pairs `ids`, and the couplings of some of them; those of the others are None."""
     found: dict[str, Any] = {
         name: numbers(array.ravel()[ids])
         for name, array in (("value", answer.value), ("lower", answer.lower), ("upper", answer.upper))
     }
     found["cost"] = numbers(pair_costs(answer).ravel()[ids])
     found["share"] = rounded(shares.ravel()[ids]).tolist()
-    laws = coupling_rows(answer, ids[:held])
-    found["cells"] = kept_cells(laws, answer.value.ravel(), shares.ravel()[ids[:held]], most_cells)
-    found["count"] = np.diff(laws.indptr).tolist()
+    cells = kept_cells(laws.rows, answer.value.ravel(), shares.ravel()[laws.numbers], most_cells)
+    held = dict(zip(laws.numbers.tolist(), zip(cells, np.diff(laws.rows.indptr).tolist(), strict=True), strict=True))
+    found["cells"] = [held[k][0] if k in held else None for k in ids.tolist()]
+    found["count"] = [held[k][1] if k in held else None for k in ids.tolist()]
     if isinstance(answer, MDPSolution):
         found["actions"] = answer.decisive.reshape(-1, 2)[ids].tolist()
     return found
 
 
-def coupling_rows(answer: Answer, ids: Ids) -> sparse.csr_array:
-    """The joint laws of the successors of these pairs, [pairs, n·m]; only the first 1000 where memory is short."""
-    coupling = solved_by_chains(answer).coupling
-    stop = answer.problem.stop if isinstance(answer, Solution) else None
+class Laws(NamedTuple):
+    """Joint laws of the successors of some pairs."""
+
+    numbers: Ids  # [pairs]
+    rows: sparse.csr_array  # [pairs, n·m]
+
+
+def held_laws(answer: Answer, ids: Ids, wanted: list[int]) -> Laws:
+    """The couplings of the pairs `ids`; where all together are too large, of those that likely moves lead to."""
+    if estimated_cells(answer) <= MOST_MATRIX_CELLS:
+        try:
+            return Laws(ids, sparse.csr_array(solved_by_chains(answer).coupling.matrix()[ids]))
+        except NotEnoughMemory:
+            pass
+    laws: dict[int, sparse.csr_array] = {}
+    waiting = list(dict.fromkeys(wanted))
+    for number in waiting:  # grows meanwhile
+        if len(laws) == MOST_SINGLE_COUPLINGS:
+            break
+        laws[number] = _law(answer, number)
+        likely = laws[number].indices[np.argsort(-laws[number].data, kind="stable")[:MOST_FOLLOWED]].tolist()
+        waiting.extend(k for k in likely if k not in laws and k not in waiting[-MOST_SINGLE_COUPLINGS:])
+    return Laws(np.array(list(laws), np.int64), sparse.csr_array(sparse.vstack(list(laws.values()), format="csr")))
+
+
+def estimated_cells(answer: Answer) -> int:
+    """How many cells the couplings of all pairs have together, from those of a few pairs."""
+    some = np.unique(np.linspace(0, answer.value.size - 1, ESTIMATED_FROM).astype(np.int64)).tolist()
+    return answer.value.size * sum(int(_law(answer, k).nnz) for k in some) // len(some)
+
+
+def _law(answer: Answer, number: int) -> sparse.csr_array:
+    """The joint law of the successors of one pair, [1, n·m]; empty where the pair was not solved or ends the game."""
     n, m = answer.value.shape
-    try:
-        return sparse.csr_array(coupling.matrix()[ids])
-    except NotEnoughMemory:
-        ended = np.isnan(answer.value) if stop is None else np.isnan(answer.value) | stop
-        nothing = sparse.csr_array((n, m))
-        pairs = [divmod(int(k), m) for k in ids[:MOST_SINGLE_COUPLINGS]]
-        laws = [(nothing if ended[pair] else coupling[pair]).reshape(1, n * m) for pair in pairs]
-        return sparse.csr_array(sparse.vstack(laws, format="csr"))
+    x, y = divmod(number, m)
+    stop = answer.problem.stop if isinstance(answer, Solution) else None
+    if np.isnan(answer.value[x, y]) or (stop is not None and stop[x, y]):
+        return sparse.csr_array((1, n * m))
+    return sparse.csr_array(solved_by_chains(answer).coupling[x, y].reshape(1, n * m))
 
 
 def kept_cells(laws: sparse.csr_array, values: Floats, shares: Floats, most_cells: int) -> list[list[float]]:
     """For every law its largest cells, largest first: number of the pair, probability, number, probability, …"""
-    n_rows = laws.shape[0]
+    laws, n_rows = laws.sorted_indices(), laws.shape[0]
     rows = np.repeat(np.arange(n_rows), np.diff(laws.indptr))
     weight = laws.data
     by_weight, rank = _largest(rows, weight, n_rows)
@@ -207,9 +237,15 @@ def _bin_statistics(answer: Answer, rows: Bins, columns: Bins) -> dict[str, Floa
     return {"value": mean, "low": np.where(count > 0, low, np.nan), "high": np.where(count > 0, high, np.nan)}
 
 
-def _others(value: Floats, ids: Ids, cells: list[list[float]]) -> list[list[float | None]]:
+def _in_order(*parts: Ids) -> Ids:
+    """All numbers, each where it comes first."""
+    together = np.concatenate(parts)
+    return together[np.sort(np.unique(together, return_index=True)[1])]
+
+
+def _others(value: Floats, ids: Ids, cells: list[list[float] | None]) -> list[list[float | None]]:
     """Numbers and rounded values of pairs that couplings lead to but that are not among `ids`."""
-    reached = np.unique(np.array([int(number) for law in cells for number in law[::2]], np.int64))
+    reached = np.unique(np.array([int(number) for law in cells for number in (law or [])[::2]], np.int64))
     outside = np.setdiff1d(reached, ids)
     short = [None if v != v else float(f"{v:.{SHORT_DIGITS}g}") for v in value.ravel()[outside].tolist()]
     return [outside.tolist(), short]

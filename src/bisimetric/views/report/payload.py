@@ -22,11 +22,18 @@ from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Answer, Solution
 from bisimetric.views.report.drawings import drawings
-from bisimetric.views.report.pairs import action_names, matrix_and_pairs, numbers, solved_by_chains
+from bisimetric.views.report.pairs import (
+    MOST_MATRIX_CELLS,
+    action_names,
+    estimated_cells,
+    matrix_and_pairs,
+    numbers,
+    solved_by_chains,
+)
 
 EXPLAINED_PAIRS = 10  # pairs in the explanation
 MOST_PARTS = 20_000  # pairs whose share of the distance is looked at
-MOST_STEPS = 2000  # of the history
+MOST_SHOWN_STEPS = 2000  # of the history
 SAME_COST = 1e-12  # relative difference between a cost and the gap of rewards that it may be
 LONGEST_COMMAND = 2000  # characters
 VERSIONS = ("numpy", "scipy", "numba", "highspy")
@@ -204,6 +211,8 @@ def _python(function: str, *arguments: str) -> str:
 
 def _explanation(answer: Answer, headline: Headline) -> tuple[Explanation | None, str]:
     """Which pairs the headline is made of, or why that is not known."""
+    if estimated_cells(answer) > MOST_MATRIX_CELLS:
+        return None, "What each pair contributes would take long to compute here; solution.explain() does."
     try:
         return solved_by_chains(answer).explain(MOST_PARTS, start=headline.pair), ""
     except (SolverFailed, NotEnoughMemory) as error:
@@ -230,7 +239,7 @@ def _table(explanation: Explanation, ids: list[int]) -> dict[str, Any]:
 def _history(answer: Answer) -> dict[str, list[float | None]]:
     """Step, gap and seconds; of a long history evenly spaced steps."""
     steps = answer.history
-    chosen = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), MOST_STEPS)).astype(int)).tolist()
+    chosen = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), MOST_SHOWN_STEPS)).astype(int)).tolist()
     columns: dict[str, Floats] = {
         name: np.array([float(getattr(steps[k], name)) for k in chosen]) for name in ("step", "gap", "seconds")
     }

@@ -48,7 +48,7 @@ function layOut(model, width) {
   const named = model.names && model.states <= 30 && (!model.map || cell > 44);
   const starts = new Set(model.start.map(([state]) => state));
   const nodes = Array.from({ length: model.states }, (_, state) => ({
-    state, ...at(state), v: null, start: starts.has(state) && starts.size < model.states, text: named ? nameOf(model, state) : null,
+    state, ...at(state), v: null, start: starts.has(state) && starts.size < model.states, text: named || model.beside.includes(state) ? nameOf(model, state) : null,
   }));
   const picture = { width, height, size, cell: model.map, nodes, at };
   const [from, to, p] = model.moves;
