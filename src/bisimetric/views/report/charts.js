@@ -23,17 +23,19 @@ function settings() {
 const scheme = () => ({ scheme: "viridis" });
 
 // Draw a specification into an element; `tell` makes the tooltip's lines from the datum under the pointer.
+const charts = new Map();
 async function draw(element, spec, label, tell) {
-  const { view } = await vegaEmbed(element, spec, {
+  charts.get(element)?.finalize();
+  const chart = await vegaEmbed(element, spec, {
     mode: "vega-lite", actions: false, renderer: "canvas", config: settings(),
     tooltip: (_, event, item) => showTip(event, item && item.datum && tell ? tell(item.datum) : null),
   });
-  view.description(label);
-  await view.runAsync();
+  charts.set(element, chart);
+  element.onpointerleave = () => showTip(null, null);
   const canvas = element.querySelector("canvas");
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", label);
-  return view;
+  return chart.view;
 }
 
 function showTip(event, lines) {

@@ -26,6 +26,7 @@ from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Answer, Solution
 
 KEPT_MASS = 0.95  # of every coupling
+SUM_ERROR = 1e-9  # relative, of sums over cells: a mass that is 95 % up to rounding is enough
 MOST_BINS = 120  # rows and columns of the matrix
 MOST_COUPLING_CELLS = 240_000  # of all couplings in the file; a cell takes about 13 characters
 MOST_COUPLING_CELLS_BINNED = 60_000
@@ -175,7 +176,7 @@ def _largest(rows: Ids, size: Floats, n_rows: int) -> tuple[npt.NDArray[np.bool_
     starts = np.searchsorted(rows[order], np.arange(n_rows))
     filled = before - before[np.minimum(starts, max(len(before) - 1, 0))][rows[order]] if len(before) else before
     keep, rank = np.zeros(len(rows), np.bool_), np.empty(len(rows), np.int64)
-    keep[order] = (filled < KEPT_MASS * totals[rows[order]]) & (size[order] > 0)
+    keep[order] = (filled < (KEPT_MASS - SUM_ERROR) * totals[rows[order]]) & (size[order] > 0)
     rank[order] = np.arange(len(rows)) - starts[rows[order]]
     return keep, rank
 

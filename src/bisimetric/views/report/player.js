@@ -21,7 +21,7 @@ async function drawModel(k) {
     pair[k] = item.datum.state;
     if (known(pair[0] * m + pair[1]).held) select(pair[0] * m + pair[1]);
   });
-  drawn[k] = { mark: (state, pair) => markState(k, view, picture, state, pair) };
+  drawn[k] = { view, mark: (state, pair) => markState(k, view, picture, state, pair) };
 }
 
 function tellState(k, state, v) {
@@ -79,7 +79,7 @@ function markState(k, view, picture, state, pair) {
     if (next !== state) sums.set(next, (sums.get(next) || 0) + weight);
   }
   const moves = [...sums].map(([next, weight]) => arrow(picture, state, next, Math.min(1, weight)));
-  view.data("nodes", nodes).data("moves", moves).data("here", [picture.at(state)]).runAsync();
+  view.data("nodes", nodes).data("moves", moves).data("here", [{ state, ...picture.at(state) }]).runAsync();
 }
 
 // ---------------------------------------------------------------- the walk
