@@ -125,6 +125,11 @@ def add_answer(command: ArgumentParser) -> None:
     add_out(group, "Write the solution to FILE, .npz or .json.")
     add_plot(group, "the distances")
     group.add_argument(
+        "--report",
+        metavar="FILE",
+        help="Write an interactive page to FILE, .html, that opens in any browser; needs vl-convert-python.",
+    )
+    group.add_argument(
         "--match",
         nargs="?",
         const="distance",

@@ -154,3 +154,13 @@ def check_picture(path: str | None, option: str) -> None:
 
         check_output(path, option, PICTURES)
         require_matplotlib()
+
+
+def check_report(path: str | None, option: str) -> None:
+    """Do the same for a report, which needs the library that draws its charts."""
+    if path is not None:
+        from bisimetric.views.report.library import chart_library
+        from bisimetric.views.report.page import REPORTS
+
+        check_output(path, option, REPORTS)
+        chart_library()

@@ -6,6 +6,7 @@ Only the standard library is imported here and in `commands/`. What a command ne
 
 from __future__ import annotations
 
+import shlex
 import sys
 from argparse import Action, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from difflib import get_close_matches
@@ -71,6 +72,7 @@ def run(arguments: list[str]) -> int:
         options = parser().parse_args(arguments)
     except SystemExit:  # --help and the like have printed already
         return ExitCode.SUCCESS
+    options.command_line = shlex.join(["bisimetric", *arguments])
     from bisimetric._support.memory import require_space_for_libraries
 
     require_space_for_libraries()

@@ -22,7 +22,7 @@ from bisimetric.cli.outcome import (
     summarise,
     verdict_line,
 )
-from bisimetric.cli.output import Meter, check_output, check_picture, print_json, show
+from bisimetric.cli.output import Meter, check_output, check_picture, check_report, print_json, show
 from bisimetric.cli.progress import Progress
 from bisimetric.couplings.explanation import Explanation
 from bisimetric.errors import (
@@ -58,6 +58,8 @@ class SolveRequest(Reading):
     as_json: bool
     out: str | None
     plot: str | None
+    report: str | None
+    command_line: str
     match: MatchBy | None
     fail_above: float | None
 
@@ -86,6 +88,7 @@ def respond(request: SolveRequest, pose: Callable[[Progress], Posed]) -> int:
     """Pose the question, solve it and print the answer; returns the exit code."""
     check_output(request.out, "--out")
     check_picture(request.plot, "--plot")
+    check_report(request.report, "--report")
     _check_limit(request.fail_above)
     meter = Meter()
     try:
@@ -149,6 +152,7 @@ def _write(solution: AnyAnswer, request: SolveRequest, question: Question, progr
     for path, what, doing, write in (
         (request.out, "the solution", "saving", solution.save),
         (request.plot, "the picture", "drawing", partial(_draw, solution, question)),
+        (request.report, "the report", "writing the report", partial(_report, solution, request, question)),
     ):
         if path is None:
             continue
@@ -166,6 +170,10 @@ def _draw(solution: AnyAnswer, question: Question, path: str) -> None:
     from bisimetric import plot
 
     plot.save(plot.distances(solution, names=(question.source, question.target)), path)
+
+
+def _report(solution: AnyAnswer, request: SolveRequest, question: Question, path: str) -> None:
+    solution.report(path, names=(question.source, question.target), command=request.command_line)
 
 
 def _outcome(
@@ -242,6 +250,9 @@ def _interrupted(stopped: SolveInterrupted, request: SolveRequest, question: Que
     if request.plot is not None:
         _draw(solution, question, request.plot)
         note(f"a picture of what was reached is in {request.plot}")
+    if request.report is not None:
+        _report(solution, request, question, request.report)
+        note(f"a report of what was reached is in {request.report}")
     return ExitCode.INTERRUPTED
 
 

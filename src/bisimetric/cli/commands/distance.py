@@ -67,7 +67,7 @@ Examples:
   bisimetric distance old.npz new.npz --discount 0.99 --normalised \\
       --fail-above 0.05 --time-limit 60
   bisimetric distance grid-3x3 matching-four-rooms --discount 0.95 \\
-      --plot rooms.png
+      --plot rooms.png --report rooms.html
   bisimetric distance grid-3x3 open-grid:3 --discount 0.9 \\
       --solver sinkhorn-value-iteration --set rounds=750 --set step_size=1
 
