@@ -80,7 +80,7 @@ function matrixSpec(width, cells, rows, columns, names, largest) {
           x, y,
           color: {
             field: "v", type: "quantitative", scale: { ...scheme(), domain: [0, largest || 1] },
-            legend: narrow ? { title: "distance", orient: "bottom", direction: "horizontal" } : { title: "distance" },
+            legend: { title: "distance", format: ".2~g", ...(narrow ? { orient: "bottom", direction: "horizontal" } : {}) },
           },
         },
       },
@@ -138,12 +138,12 @@ function modelSpec(width, height, drawn, largest) {
       },
       {
         data: { name: "nodes" }, transform: [{ filter: "isValid(datum.text)" }],
-        mark: { type: "text", dy: drawn.cell ? 0 : -Math.sqrt(drawn.size) * 0.75 - 4, fontSize: 11, color: ink, stroke: card, strokeWidth: 3, limit: 90 },
+        mark: { type: "text", dy: drawn.cell ? Math.sqrt(drawn.size) * 0.5 + 8 : -Math.sqrt(drawn.size) * 0.75 - 4, fontSize: 11, color: ink, stroke: card, strokeWidth: 3, limit: 90 },
         encoding: { x, y, text: { field: "text" } },
       },
       {
         data: { name: "nodes" }, transform: [{ filter: "isValid(datum.text)" }],
-        mark: { type: "text", dy: drawn.cell ? 0 : -Math.sqrt(drawn.size) * 0.75 - 4, fontSize: 11, color: ink, limit: 90 },
+        mark: { type: "text", dy: drawn.cell ? Math.sqrt(drawn.size) * 0.5 + 8 : -Math.sqrt(drawn.size) * 0.75 - 4, fontSize: 11, color: ink, limit: 90 },
         encoding: { x, y, text: { field: "text" } },
       },
     ],

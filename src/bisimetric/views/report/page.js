@@ -27,6 +27,18 @@ function known(number) {
 
 const split = number => [Math.floor(number / m), number % m];
 const nameOf = (model, state) => (model.names ? model.names[state] : String(state));
+
+// Names for axes and drawings: words that all names begin with are left out of long ones, which would look alike.
+function labelsOf(model) {
+  const names = model.names || Array.from({ length: model.states }, (_, state) => String(state));
+  if (names.length < 2 || names.every(name => name.length <= 12)) return names;
+  let same = 0;
+  while (names.every(name => same < name.length && name[same] === names[0][same])) same++;
+  const head = names[0].slice(0, same).lastIndexOf(" ") + 1;
+  return head ? names.map(name => `…${name.slice(head)}`) : names;
+}
+const labels = data.models.map(labelsOf);
+
 const pairName = number => split(number).map((state, k) => nameOf(data.models[k], state)).join("  ·  ");
 
 // ---------------------------------------------------------------- text
@@ -176,7 +188,7 @@ async function drawMatrix() {
   const place = byId("matrix");
   const [rows, columns] = edges.map(list => list.length - 1);
   const cells = values.map((v, k) => ({ r: Math.floor(k / columns), c: k % columns, v }));
-  const names = [0, 1].map(k => Array.from({ length: edges[k].length - 1 }, (_, bin) => nameOf(data.models[k], edges[k][bin])));
+  const names = [0, 1].map(k => Array.from({ length: edges[k].length - 1 }, (_, bin) => labels[k][edges[k][bin]]));
   const label = `Matrix of ${rows} by ${columns} distances; the largest is ${short(largest)}`;
   views.matrix = await draw(place, matrixSpec(place.clientWidth, cells, rows, columns, names, largest), label, tellCell);
   views.matrix.addEventListener("click", (_, item) => {

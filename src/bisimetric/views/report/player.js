@@ -11,7 +11,7 @@ async function drawModel(k) {
   say(`${place.id}-note`, model.notes.join(" "));
   place.hidden = !model.x;
   if (!model.x) return;
-  const picture = layOut(model, place.clientWidth);
+  const picture = layOut(model, labels[k], place.clientWidth);
   const label = `Drawing of the ${place.id} with ${model.states} states`;
   const tell = ({ state, v }) => (state === undefined ? null : tellState(k, state, v));
   const view = await draw(place, modelSpec(picture.width, picture.height, picture, largest), label, tell);
@@ -35,20 +35,20 @@ function tellState(k, state, v) {
 }
 
 // Places in pixels. A map keeps its shape; a graph fills the picture.
-function layOut(model, width) {
+function layOut(model, texts, width) {
   const columns = Math.max(...model.x) + 1, rows = Math.max(...model.y) + 1;
   const cell = model.map ? Math.min(width / columns, 460 / rows, 56) : 0;
-  const height = model.map ? Math.ceil(cell * rows) : Math.min(440, Math.max(240, width * 0.7));
+  const height = model.map ? Math.ceil(cell * rows) + (model.beside.length ? 14 : 0) : Math.min(440, Math.max(240, width * 0.7));
   const size = model.map ? (0.76 * cell) ** 2 : Math.max(40, Math.min(420, 14000 / model.states));
-  const room = 34;
+  const named = model.names && model.states <= 30 && !model.map;
+  const room = named ? 50 : 24;
   const left = model.map ? (width - cell * columns) / 2 : 0;
   const at = state => model.map
     ? { x: left + (model.x[state] + 0.5) * cell, y: (model.y[state] + 0.5) * cell }
     : { x: room + model.x[state] * (width - 2 * room), y: room + model.y[state] * (height - 2 * room) };
-  const named = model.names && model.states <= 30 && (!model.map || cell > 44);
   const starts = new Set(model.start.map(([state]) => state));
   const nodes = Array.from({ length: model.states }, (_, state) => ({
-    state, ...at(state), v: null, start: starts.has(state) && starts.size < model.states, text: named || model.beside.includes(state) ? nameOf(model, state) : null,
+    state, ...at(state), v: null, start: starts.has(state) && starts.size < model.states, text: named || model.beside.includes(state) ? texts[state] : null,
   }));
   const picture = { width, height, size, cell: model.map, nodes, at };
   const [from, to, p] = model.moves;
