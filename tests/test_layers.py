@@ -189,7 +189,7 @@ def test_numba_stays_in_its_folder():
     assert all(name.split(".")[0] == "kernels" for name in users)
 
 
-@pytest.mark.parametrize("library", ["matplotlib", "sklearn"])
+@pytest.mark.parametrize("library", ["matplotlib", "sklearn", "vl_convert"])
 def test_drawing_stays_in_its_folder(library):
     """Only views import it, lazily; a few others name its types."""
     typed = {"_support.viewed", "experiments.experiment"}

@@ -1,5 +1,5 @@
-"""Views for people: pictures of distances, curves and maps.
+"""Views for people: pictures of distances, curves and maps, and reports as web pages (`report`).
 
 May import everything up to the solutions and the folders beside them; nothing below imports it. This is
-the only folder that imports matplotlib and scikit-learn, and only when something is drawn.
+the only folder that imports matplotlib, scikit-learn and vl-convert, and only when something is drawn.
 """

@@ -59,6 +59,16 @@ def test_history_versions_and_facts():
     assert {"Python", "numpy", "scipy", "numba"} <= {name for name, _ in found["reproduce"]["versions"]}
 
 
+def test_named_costs_are_named():
+    """Among the facts, and in the Python."""
+    chains = [protocol(loss, labels=["-", "-", "-", "ok", "-"]) for loss in (0.05, 0.2)]
+    found = payload(bm.distance(*chains, discount=0.9, cost=bm.cost.label_mismatch))
+    text = dict(found["facts"])["Cost"]
+    assert "label" in text
+    assert f"# cost: {text}" in found["reproduce"]["python"]
+    assert "Cost" not in dict(payload(protocols())["facts"])
+
+
 def test_a_long_history_is_thinned(monkeypatch):
     """The first and the last step stay."""
     monkeypatch.setattr(module, "MOST_SHOWN_STEPS", 3)

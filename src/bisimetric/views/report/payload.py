@@ -15,6 +15,7 @@ import numpy as np
 
 from bisimetric import __version__
 from bisimetric._support.text import discount_text, printable
+from bisimetric.cost.ground import reward_gap
 from bisimetric.couplings.explanation import Explanation
 from bisimetric.errors import NotEnoughMemory, SolverFailed
 from bisimetric.models.rows import Floats
@@ -143,6 +144,8 @@ def costs_are_rewards(answer: Answer) -> bool:
     if not isinstance(answer, Solution):
         return True
     problem = answer.problem
+    if problem.cost_name:
+        return problem.cost_name == reward_gap.name
     mine, theirs = problem.source.reward, problem.target.reward
     if mine is None or theirs is None:
         return False
@@ -155,6 +158,8 @@ def facts(answer: Answer) -> list[list[str]]:
     n, m = answer.value.shape
     unsolved = int(np.isnan(answer.value).sum())
     found = [["States", f"{n} × {m}"], ["Discount", answer.discounting]]
+    if isinstance(answer, Solution) and answer.problem.cost_text:
+        found.append(["Cost", answer.problem.cost_text])
     if unsolved:
         found.append(["Pairs", f"{n * m - unsolved} of {n * m} solved, those that the starts lead to"])
     found += [["Solver", solved_by_chains(answer).solver], ["Steps", str(len(answer.history))]]
@@ -168,11 +173,12 @@ def reproduce(answer: Answer, command: str | None) -> dict[str, Any]:
     """The command if there was one, Python that asks the same question, and versions."""
     inputs = "the two decision processes" if isinstance(answer, MDPSolution) else "the two chains"
     call = _call(answer)
-    arrays = [name for name in ("cost", "stop") if f"{name}={name}" in call]
-    if arrays:
-        inputs += f", {' and '.join(arrays)}: arrays over pairs of their states"
-    script = ["import bisimetric as bm", "", f"# source, target: {inputs}", f"solution = {call}"]
-    script.append('solution.report("report.html")')
+    comments = [f"# source, target: {inputs}"]
+    if isinstance(answer, Solution) and "cost=cost" in call:
+        comments.append(f"# cost: {answer.problem.cost_text or 'an array over pairs of their states'}")
+    if "stop=stop" in call:
+        comments.append("# stop: where the game ends, an array over pairs of their states")
+    script = ["import bisimetric as bm", "", *comments, f"solution = {call}", 'solution.report("report.html")']
     versions = {"bisimetric": __version__, "Python": platform.python_version()}
     versions |= {name: version(name) for name in VERSIONS}
     return {
