@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from tests.views.report.models import HOSTILE, decision_process, protocols, random_solution
+from tests.views.report.models import HOSTILE, decision_process, protocol, protocols, random_solution
 
 pytestmark = pytest.mark.slow
 FLAGS = (
@@ -301,6 +301,9 @@ def test_other_kinds_of_solutions_open(page):
     mdp = decision_process()
     page.open(bm.bisimulation_metric(mdp, mdp.with_start(1), discount=0.8))
     assert "Decisive actions" in page.text("#pair-facts")
+    labelled = [protocol(loss, labels=["-", "-", "-", "ok", "-"]) for loss in (0.05, 0.2)]
+    page.open(bm.bisimilarity_distance(*labelled))
+    assert page.text("#time-head") == "Visits"
     page.open(bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95), width=400)
     assert page.run("return document.documentElement.scrollWidth <= innerWidth")
     page.open(random_solution(130, 300, 3))

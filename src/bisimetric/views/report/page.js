@@ -221,11 +221,13 @@ function showExplanation() {
   say("explanation-note", data.explanation_note);
   if (!found) return;
   const body = byId("explanation").tBodies[0];
+  const endless = data.discount === 1; // without a discount the time at a pair is a number of visits
+  if (endless) byId("time-head").textContent = "Visits";
   for (const [number, occupancy, cost, , share] of found.parts) {
-    pairRow(body, number, [[percent(occupancy)], [short(cost)], [percent(share), share]], known(number).held);
+    pairRow(body, number, [[endless ? short(occupancy) : percent(occupancy)], [short(cost)], [percent(share), share]], known(number).held);
   }
   byId("explanation-hint").textContent = found.parts.length
-    ? "The pairs that add most, moving together from the start. Time is discounted; cost is per visit."
+    ? `The pairs that add most, moving together from the start. ${endless ? "Visits are expected numbers" : "Time is discounted"}; cost is per visit.`
     : "No pair adds anything: the distance is zero.";
   if (found.others > 0) say("explanation-note", `${found.others} other pairs add ${short(found.rest)}.`);
 }

@@ -28,7 +28,7 @@ from bisimetric.solving.solution import Answer, Solution
 KEPT_MASS = 0.95  # of every coupling
 SUM_ERROR = 1e-9  # relative, of sums over cells: a mass that is 95 % up to rounding is enough
 MOST_BINS = 120  # rows and columns of the matrix
-MOST_COUPLING_CELLS = 240_000  # of all couplings in the file; a cell takes about 13 characters
+MOST_COUPLING_CELLS = 220_000  # of all couplings in the file; a cell takes 13 to 17 characters
 MOST_COUPLING_CELLS_BINNED = 60_000
 MOST_COUPLINGS_BINNED = 6000
 MOST_MATRIX_CELLS = 20_000_000  # of all couplings together; where there are more, only some are read, pair by pair:
