@@ -52,7 +52,10 @@ function showTip(event, lines) {
 function matrixSpec(width, cells, rows, columns, names, largest) {
   const { accent, card } = colours();
   const narrow = width < 480;
-  const inside = Math.max(120, width - (narrow ? 70 : 190));
+  // Cells of a whole number of pixels: between others, lines would shine through.
+  const pixels = length => Math.max(1, Math.floor(length * devicePixelRatio)) / devicePixelRatio;
+  const whole = (length, count) => (count > 20 ? count * pixels(length / count) : length);
+  const inside = whole(Math.max(120, width - (narrow ? 70 : 190)), columns);
   const side = (field, title, count, texts) => ({
     field, type: "ordinal", title, scale: { domain: [...Array(count).keys()], paddingInner: count > 20 ? 0 : 0.04 },
     axis: {
@@ -64,7 +67,7 @@ function matrixSpec(width, cells, rows, columns, names, largest) {
   const y = side("r", "source state", rows, "sources");
   const bare = channel => ({ field: channel.field, type: "ordinal", scale: channel.scale });
   const here = { transform: [{ filter: "datum.r === row && datum.c === column" }], encoding: { x: bare(x), y: bare(y) } };
-  const height = Math.min(620, Math.max(120, inside * Math.min(1.6, Math.max(0.25, rows / columns))));
+  const height = whole(Math.min(620, Math.max(120, inside * Math.min(1.6, Math.max(0.25, rows / columns)))), rows);
   const frame = { type: "point", shape: "square", filled: false, opacity: 1, size: Math.max(120, Math.min(inside / columns, height / rows) ** 2) };
   return {
     width: inside, height, padding: 4,
