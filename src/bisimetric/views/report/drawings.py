@@ -6,7 +6,7 @@ networkx. Models whose states have the same names share one layout, so that the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -91,11 +91,12 @@ def _likely_moves(moves: sparse.csr_array) -> tuple[Any, Any, Floats, int]:
     return rows[chosen], columns[chosen], weight[chosen], len(order) - len(chosen)
 
 
-class _Places:
-    """Where states are drawn, [n, 2] in cells of a map or in units of the whole picture; None if they are not."""
+class _Places(NamedTuple):
+    """Where states are drawn."""
 
-    def __init__(self, at: Floats | None, *, beside: list[int] | None = None, note: str = "") -> None:
-        self.at, self.beside, self.note = at, beside, note
+    at: Floats | None  # [n, 2], in cells of a map or in units of the whole picture; None if they are not drawn
+    beside: list[int] | None = None  # states beside a map; None for a graph
+    note: str = ""
 
 
 def _places(models: tuple[Model, Model], moves: list[sparse.csr_array]) -> list[_Places]:

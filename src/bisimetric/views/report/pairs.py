@@ -23,7 +23,7 @@ from bisimetric.errors import NotEnoughMemory
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats
 from bisimetric.solving.game_solution import MDPSolution
-from bisimetric.solving.solution import Answer, Solution
+from bisimetric.solving.solution import Solution
 
 KEPT_MASS = 0.95  # of every coupling
 SUM_ERROR = 1e-9  # relative, of sums over cells: a mass that is 95 % up to rounding is enough
@@ -39,12 +39,7 @@ FEW_DIGITS = 4  # of probabilities and shares
 SHORT_DIGITS = 6  # of distances of pairs that are only mentioned
 
 Ids = npt.NDArray[np.int64]
-
-
-def solved_by_chains(answer: Answer) -> Solution | MDPSolution:
-    """The answer, as one of the kinds that have couplings."""
-    assert isinstance(answer, (Solution, MDPSolution))
-    return answer
+Shown = Solution | MDPSolution  # what has couplings to show
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +63,7 @@ class Bins:
         return np.repeat(np.arange(len(self.edges) - 1), np.diff(self.edges))
 
 
-def matrix_and_pairs(answer: Answer, shares: Floats, wanted: list[int]) -> tuple[dict[str, Any], dict[str, Any]]:
+def matrix_and_pairs(answer: Shown, shares: Floats, wanted: list[int]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the page shows as the matrix, and what it knows about pairs; the couplings of those `wanted` are there."""
     value = answer.value
     rows, columns = (Bins.of(length) for length in value.shape)
@@ -88,7 +83,7 @@ def matrix_and_pairs(answer: Answer, shares: Floats, wanted: list[int]) -> tuple
     return matrix, table | {"id": ids.tolist(), "others": _others(value, ids, table["cells"])}
 
 
-def pair_table(answer: Answer, shares: Floats, ids: Ids, laws: Laws, most_cells: int) -> dict[str, Any]:
+def pair_table(answer: Shown, shares: Floats, ids: Ids, laws: Laws, most_cells: int) -> dict[str, Any]:
     """Numbers of the pairs `ids`, and the couplings of some of them; those of the others are None."""
     found: dict[str, Any] = {
         name: numbers(array.ravel()[ids])
@@ -112,38 +107,36 @@ class Laws(NamedTuple):
     rows: sparse.csr_array  # [pairs, n·m]
 
 
-def held_laws(answer: Answer, ids: Ids, wanted: list[int]) -> Laws:
+def held_laws(answer: Shown, ids: Ids, wanted: list[int]) -> Laws:
     """The couplings of the pairs `ids`; where all together are too large, of those that likely moves lead to."""
     if estimated_cells(answer) <= MOST_MATRIX_CELLS:
         try:
-            return Laws(ids, sparse.csr_array(solved_by_chains(answer).coupling.matrix()[ids]))
+            return Laws(ids, sparse.csr_array(answer.coupling.matrix()[ids]))
         except NotEnoughMemory:
             pass
-    laws: dict[int, sparse.csr_array] = {}
-    waiting = list(dict.fromkeys(wanted))
-    for number in waiting:  # grows meanwhile
-        if len(laws) == MOST_SINGLE_COUPLINGS:
-            break
-        laws[number] = _law(answer, number)
-        likely = laws[number].indices[np.argsort(-laws[number].data, kind="stable")[:MOST_FOLLOWED]].tolist()
-        waiting.extend(k for k in likely if k not in laws and k not in waiting[-MOST_SINGLE_COUPLINGS:])
-    return Laws(np.array(list(laws), np.int64), sparse.csr_array(sparse.vstack(list(laws.values()), format="csr")))
+    found = list(dict.fromkeys(wanted))[:MOST_SINGLE_COUPLINGS]
+    laws: list[sparse.csr_array] = []
+    while len(laws) < len(found):  # likely successors join the list until it is full
+        laws.append(_law(answer, found[len(laws)]))
+        likely = laws[-1].indices[np.argsort(-laws[-1].data, kind="stable")[:MOST_FOLLOWED]].tolist()
+        found = list(dict.fromkeys(found + likely))[:MOST_SINGLE_COUPLINGS]
+    return Laws(np.array(found, np.int64), sparse.csr_array(sparse.vstack(laws, format="csr")))
 
 
-def estimated_cells(answer: Answer) -> int:
+def estimated_cells(answer: Shown) -> int:
     """How many cells the couplings of all pairs have together, from those of a few pairs."""
     some = np.unique(np.linspace(0, answer.value.size - 1, ESTIMATED_FROM).astype(np.int64)).tolist()
     return answer.value.size * sum(int(_law(answer, k).nnz) for k in some) // len(some)
 
 
-def _law(answer: Answer, number: int) -> sparse.csr_array:
+def _law(answer: Shown, number: int) -> sparse.csr_array:
     """The joint law of the successors of one pair, [1, n·m]; empty where the pair was not solved or ends the game."""
     n, m = answer.value.shape
     x, y = divmod(number, m)
     stop = answer.problem.stop if isinstance(answer, Solution) else None
     if np.isnan(answer.value[x, y]) or (stop is not None and stop[x, y]):
         return sparse.csr_array((1, n * m))
-    return sparse.csr_array(solved_by_chains(answer).coupling[x, y].reshape(1, n * m))
+    return sparse.csr_array(answer.coupling[x, y].reshape(1, n * m))
 
 
 def kept_cells(laws: sparse.csr_array, values: Floats, shares: Floats, most_cells: int) -> list[list[float]]:
@@ -181,7 +174,7 @@ def _largest(rows: Ids, size: Floats, n_rows: int) -> tuple[npt.NDArray[np.bool_
     return keep, rank
 
 
-def pair_costs(answer: Answer) -> Floats:
+def pair_costs(answer: Shown) -> Floats:
     """[n, m], the cost that a pair pays at once, with the factor 1-γ of a normalised problem."""
     if isinstance(answer, MDPSolution):
         game = answer.problem
@@ -190,11 +183,10 @@ def pair_costs(answer: Answer) -> Floats:
         theirs = np.take_along_axis(game.target.rewards, b.T, axis=1).T
         costs: Floats = (1.0 - game.discount) * np.abs(mine - theirs)
         return costs
-    assert isinstance(answer, Solution)
     return answer.problem.cost
 
 
-def action_names(answer: Answer) -> list[list[str]] | None:
+def action_names(answer: Shown) -> list[list[str]] | None:
     """The actions of both processes, or None between chains."""
     models = [model for model in answer.models if isinstance(model, MDP)]
     return [[printable(mdp.action_name(a)) for a in range(mdp.n_actions)] for mdp in models] or None
@@ -223,7 +215,7 @@ def _representatives(value: Floats, shares: Floats, rows: Bins, columns: Bins) -
     return nearest
 
 
-def _bin_statistics(answer: Answer, rows: Bins, columns: Bins) -> dict[str, Floats]:
+def _bin_statistics(answer: Shown, rows: Bins, columns: Bins) -> dict[str, Floats]:
     """Mean value, smallest lower and largest upper bound of the solved pairs of every bin; NaN where there is none."""
     known = ~np.isnan(answer.value)
 

@@ -21,15 +21,15 @@ from bisimetric.errors import NotEnoughMemory, SolverFailed
 from bisimetric.models.rows import Floats
 from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.solving.game_solution import MDPSolution
-from bisimetric.solving.solution import Answer, Solution
+from bisimetric.solving.solution import Solution
 from bisimetric.views.report.drawings import drawings
 from bisimetric.views.report.pairs import (
     MOST_MATRIX_CELLS,
+    Shown,
     action_names,
     estimated_cells,
     matrix_and_pairs,
     numbers,
-    solved_by_chains,
 )
 
 EXPLAINED_PAIRS = 10  # pairs in the explanation
@@ -51,7 +51,7 @@ class Headline:
     law: list[tuple[int, float]]  # numbers of pairs and probabilities, likeliest first
 
 
-def payload(answer: Answer, *, names: tuple[str, str] | None = None, command: str | None = None) -> dict[str, Any]:
+def payload(answer: Shown, *, names: tuple[str, str] | None = None, command: str | None = None) -> dict[str, Any]:
     """Everything that the page shows, as numbers, texts, lists and dicts."""
     headline = headline_of(answer)
     explanation, note = _explanation(answer, headline)
@@ -60,9 +60,8 @@ def payload(answer: Answer, *, names: tuple[str, str] | None = None, command: st
     shares[ids] = [part.share for part in explanation.parts] if explanation else []
     wanted = [number for number, _ in headline.law] + ids[:EXPLAINED_PAIRS]
     matrix, pairs = matrix_and_pairs(answer, shares.reshape(answer.value.shape), wanted)
-    problem = solved_by_chains(answer).problem
+    problem = answer.problem
     return {
-        "version": 1,
         "title": title(answer, names),
         "names": None if names is None else [printable(name) for name in names],
         "headline": {"value": headline.value, "lower": headline.lower, "upper": headline.upper, "law": headline.law},
@@ -81,11 +80,11 @@ def payload(answer: Answer, *, names: tuple[str, str] | None = None, command: st
     }
 
 
-def headline_of(answer: Answer) -> Headline:
+def headline_of(answer: Shown) -> Headline:
     """Between the starts; for a model against itself or without starts the largest distance."""
     source, target = answer.models
     if source.start is not None and target.start is not None and not is_self_metric(answer):
-        law = solved_by_chains(answer).coupling.law(None).ravel()
+        law = answer.coupling.law(None).ravel()
         order = np.argsort(-law, kind="stable")[: np.count_nonzero(law)]
         low, high = answer.interval
         return Headline(answer.distance, low, high, None, [(int(k), float(law[k])) for k in order])
@@ -95,13 +94,13 @@ def headline_of(answer: Answer) -> Headline:
     return Headline(value, low, high, (x, y), [(k, 1.0)])
 
 
-def is_self_metric(answer: Answer) -> bool:
+def is_self_metric(answer: Shown) -> bool:
     """Whether the two models are the same."""
     source, target = answer.models
     return source == target
 
 
-def title(answer: Answer, names: tuple[str, str] | None = None) -> str:
+def title(answer: Shown, names: tuple[str, str] | None = None) -> str:
     """What the report is about, in a few words."""
     kind = "chain" if isinstance(answer, Solution) else "decision process"
     if is_self_metric(answer):
@@ -111,7 +110,7 @@ def title(answer: Answer, names: tuple[str, str] | None = None) -> str:
     return f"Distance between two {kind}{'es' if kind.endswith('s') else 's'}"
 
 
-def meaning(answer: Answer, headline: Headline) -> str:
+def meaning(answer: Shown, headline: Headline) -> str:
     """One sentence on what the headline says."""
     source, target = answer.models
     kinds = "chains" if isinstance(answer, Solution) else "processes"
@@ -123,10 +122,10 @@ def meaning(answer: Answer, headline: Headline) -> str:
     where = f"{where} and let them move together as closely as possible"
     if headline.upper == 0.0:
         return f"{where}: they never differ, so they are bisimilar, and that is proved."
-    problem = solved_by_chains(answer).problem
+    problem = answer.problem
     if isinstance(problem, BisimilarityProblem):
         return f"{where}: they come to different labels, sooner or later, with probability {headline.value:.6g}."
-    normalised = isinstance(answer, MDPSolution) or (isinstance(answer, Solution) and answer.problem.normalised)
+    normalised = isinstance(answer, MDPSolution) or answer.problem.normalised
     what = "gap between their rewards" if costs_are_rewards(answer) else "cost"
     discount = discount_text(problem.discount)
     if normalised:
@@ -139,7 +138,7 @@ def meaning(answer: Answer, headline: Headline) -> str:
     )
 
 
-def costs_are_rewards(answer: Answer) -> bool:
+def costs_are_rewards(answer: Shown) -> bool:
     """Whether the cost of a pair is the gap between its two rewards."""
     if not isinstance(answer, Solution):
         return True
@@ -153,7 +152,7 @@ def costs_are_rewards(answer: Answer) -> bool:
     return bool(np.allclose(problem.cost, gap, rtol=SAME_COST, atol=SAME_COST * float(gap.max())))
 
 
-def facts(answer: Answer) -> list[list[str]]:
+def facts(answer: Shown) -> list[list[str]]:
     """Short lines for the summary: names and texts."""
     n, m = answer.value.shape
     unsolved = int(np.isnan(answer.value).sum())
@@ -162,14 +161,14 @@ def facts(answer: Answer) -> list[list[str]]:
         found.append(["Cost", answer.problem.cost_text])
     if unsolved:
         found.append(["Pairs", f"{n * m - unsolved} of {n * m} solved, those that the starts lead to"])
-    found += [["Solver", solved_by_chains(answer).solver], ["Steps", str(len(answer.history))]]
+    found += [["Solver", answer.solver], ["Steps", str(len(answer.history))]]
     wanted = "" if answer.tol is None else f" (wanted: {answer.tol:g})"
     found.append(["Relative gap", f"{answer.relative_gap:.1e}{wanted}"])
     found.append(["Status", f"{answer.status.name}: {answer.status.value}"])
     return found
 
 
-def reproduce(answer: Answer, command: str | None) -> dict[str, Any]:
+def reproduce(answer: Shown, command: str | None) -> dict[str, Any]:
     """The command if there was one, Python that asks the same question, and versions."""
     inputs = "the two decision processes" if isinstance(answer, MDPSolution) else "the two chains"
     call = _call(answer)
@@ -188,7 +187,7 @@ def reproduce(answer: Answer, command: str | None) -> dict[str, Any]:
     }
 
 
-def _call(answer: Answer) -> str:
+def _call(answer: Shown) -> str:
     """Python that asks the same question about `source` and `target`."""
     models = ["source", "target"]
     tol = [] if answer.tol is None else [f"tol={answer.tol!r}"]
@@ -197,7 +196,6 @@ def _call(answer: Answer) -> str:
         return _python(
             "bm.bisimulation_metric", *models, f"discount={game.discount!r}", f'actions="{game.actions}"', *tol
         )
-    assert isinstance(answer, Solution)
     problem = answer.problem
     solving = [f'solver="{answer.solver}"', *tol]
     if isinstance(problem, BisimilarityProblem):
@@ -215,17 +213,17 @@ def _python(function: str, *arguments: str) -> str:
     return f"{function}({', '.join(arguments)})"
 
 
-def _explanation(answer: Answer, headline: Headline) -> tuple[Explanation | None, str]:
+def _explanation(answer: Shown, headline: Headline) -> tuple[Explanation | None, str]:
     """Which pairs the headline is made of, or why that is not known."""
     if estimated_cells(answer) > MOST_MATRIX_CELLS:
         return None, "What each pair contributes would take long to compute here; solution.explain() does."
     try:
-        return solved_by_chains(answer).explain(MOST_PARTS, start=headline.pair), ""
+        return answer.explain(MOST_PARTS, start=headline.pair), ""
     except (SolverFailed, NotEnoughMemory) as error:
         return None, f"What each pair contributes is not known here: {error}"
 
 
-def _ids(answer: Answer, explanation: Explanation | None) -> list[int]:
+def _ids(answer: Shown, explanation: Explanation | None) -> list[int]:
     """The numbers of the pairs that an explanation lists by name."""
     if explanation is None:
         return []
@@ -242,7 +240,7 @@ def _table(explanation: Explanation, ids: list[int]) -> dict[str, Any]:
     return {"parts": listed, "rest": max(rest, 0.0), "others": others, "formula": explanation.formula}
 
 
-def _history(answer: Answer) -> dict[str, list[float | None]]:
+def _history(answer: Shown) -> dict[str, list[float | None]]:
     """Step, gap and seconds; of a long history evenly spaced steps."""
     steps = answer.history
     chosen = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), MOST_SHOWN_STEPS)).astype(int)).tolist()
