@@ -13,7 +13,7 @@ import bisimetric
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(bisimetric.__file__).parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-FOR_DEVELOPERS = {"bench", "test", "dev", "all"}  # tools, peers, and what tests hand to readers
+FOR_DEVELOPERS = {"bench", "browser", "test", "dev", "all"}  # tools, peers, and what tests hand to readers
 MODULES = {"scikit-learn": "sklearn"}  # by distribution, where the names differ
 
 
