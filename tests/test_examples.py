@@ -62,8 +62,11 @@ def test_python_of_pages(
 
 
 @pytest.mark.parametrize("line", re.findall(r"(?m)^.*(bisimetric distance .*)$", "\n".join(blocks(README, "sh"))))
-def test_readme_shell(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_readme_shell(
+    line: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The README's commands succeed."""
+    monkeypatch.chdir(tmp_path)
     assert main(shlex.split(line)[1:]) == 0
     assert "certified" in capsys.readouterr().out
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = Path(bisimetric.__file__).parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 FOR_DEVELOPERS = {"bench", "browser", "test", "dev", "all"}  # tools, peers, and what tests hand to readers
-MODULES = {"scikit-learn": "sklearn"}  # by distribution, where the names differ
+MODULES = {"scikit-learn": "sklearn", "vl-convert-python": "vl_convert"}  # by distribution, where the names differ
 
 
 def module_of(requirement: str) -> str:
