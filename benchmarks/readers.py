@@ -92,7 +92,7 @@ def measure(transitions: int, say: Callable[[str], None]) -> list[Row]:
 
 def tables(rows: Sequence[Row]) -> Iterator[Table]:
     """CPU seconds, their ratio, and memory."""
-    head = ["", "MB", "CPU s", "pandas", "ratio", "wanted", "bytes a transition"]
+    head = ["", "MB", "CPU s", "pandas", "ratio", "at most", "bytes a transition"]
     body = [
         [
             KINDS[row["kind"]],

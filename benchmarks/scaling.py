@@ -94,7 +94,7 @@ def kernel_table(rows: Sequence[Row]) -> Table:
     ]
     notes = (
         "ns a pair; × bound: over the time in which a triad of the same footprint moves the same bytes.",
-        f"Wanted: evaluation at n ≈ 1000 within {BOUND_TARGET} × bound; a sweep that changes nothing within",
+        f"Limits: evaluation at n ≈ 1000 within {BOUND_TARGET} × bound; a sweep that changes nothing within",
         f"{SWEEP_TARGET} ns for supports ≤ 4. CPU time with one thread, wall time with two.",
     )
     return Table("Policy evaluation against memory bandwidth, and a sweep that changes nothing", head, body, notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,6 +39,24 @@ def test_an_unknown_gap_is_null():
     """JSON has no infinity."""
     found = record_from(as_read(history=[[1, None, 0.5]]), SOLUTION.value.shape)
     assert found.history == (bm.Step(1, math.inf, 0.5),)
+
+
+def test_lines_of_older_files():
+    """Three numbers, or eight with diagnostics: what they do not have is unknown."""
+    plain, measured = [1, 2.0, 0.5], [2, 1.0, 0.75, 0.1, 0.2, None, None, None]
+    found = record_from(as_read(history=[plain, measured]), SOLUTION.value.shape)
+    assert found.history == (bm.Step(1, 2.0, 0.5), bm.Step(2, 1.0, 0.75, 0.1, 0.2))
+
+
+def test_looks_survive_files():
+    """The distance between the starts and its interval come back, with and without diagnostics."""
+    steps = (
+        bm.Step(1, 2.0, 0.5, distance=1.5, interval=(1.0, 2.0)),
+        bm.Step(2, 1.0, 0.75, 0.1, 0.2, distance=1.25, interval=(1.125, 1.5)),
+    )
+    lines = record_document(replace(SOLUTION, history=steps), "a solver", None)["history"]
+    assert lines[0] == [1, 2.0, 0.5, None, None, None, None, None, 1.5, 1.0, 2.0]
+    assert record_from(as_read(history=lines), SOLUTION.value.shape).history == steps
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ class Factored:
     _drift: float = 0.0
     _weights: Weights | None = None  # of one side, for full supports
     _weights_of_source: bool = False
+    _kept: dict[bool, Shared] = field(default_factory=dict)  # by side, while neither Λ nor the references change
 
     def __post_init__(self) -> None:
         (n, m), moves_x, moves_y = self.bellman.shape, len(self.bellman.source.data), len(self.bellman.target.data)
@@ -96,6 +97,7 @@ class Factored:
     def project(self, by_source: bool, step: float, expected: Floats) -> None:
         """Λ -= γ·step·expected, then the half projection on one side."""
         amount = self.bellman.discount * step
+        self._kept.clear()
         shared = self._shared(by_source, amount, expected, commit=True)
         self._pass(step, shared, NOWHERE)
         self._recentre(amount * float(np.abs(expected).max()))
@@ -110,12 +112,12 @@ class Factored:
         np.subtract(level, self.whole, out=self.rest)
         self.total_step = sharpness
         self._weights = None
+        self._kept.clear()
         self._recentre(drift)
 
     def balance(self, by_source: bool, relaxation: float = 1.0) -> None:
         """The half projection on one side with Λ as it is; a relaxation above 1 goes that many times as far."""
-        shared = self._shared(by_source, 0.0, self.rest, commit=False)
-        self._pass(1.0, shared, NOWHERE, relaxation)
+        self._pass(1.0, self._unchanged(by_source), NOWHERE, relaxation)
         self._recentre(0.0)
         self.by_source = by_source
 
@@ -125,7 +127,7 @@ class Factored:
         That bounds the 1-norm of the error of a marginal (Pinsker). It takes one pass and changes nothing.
         """
         by_source, out = not self.by_source, np.empty(self.bellman.shape)
-        self._pass(1.0, self._shared(by_source, 0.0, self.rest, commit=False), out)
+        self._pass(1.0, self._unchanged(by_source), out)
         divergence = np.abs(np.subtract(out, self.cost, out=out), out=out)
         going = out.size - int(np.count_nonzero(self.bellman.stop))
         return float(np.sqrt(2.0 * divergence).sum()) / max(going, 1)
@@ -203,9 +205,16 @@ class Factored:
             return
         self._drift = 0.0
         self._weights = None
+        self._kept.clear()
         kernels.sinkhorn.projection.centres(
             self.bellman.source, self.bellman.target, self.scalings, self._centre_x, self._centre_y
         )
+
+    def _unchanged(self, by_source: bool) -> Shared:
+        """The shared kernel for Λ as it is."""
+        if by_source not in self._kept:
+            self._kept[by_source] = self._shared(by_source, 0.0, self.rest, commit=False)
+        return self._kept[by_source]
 
     def _shared(self, by_source: bool, amount: float, expected: Floats, *, commit: bool) -> Shared:
         """The shared kernel for Λ - amount·expected, which becomes Λ if `commit`."""

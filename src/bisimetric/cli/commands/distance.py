@@ -28,7 +28,7 @@ Keys of --json, null where a value does not exist:
   discount, normalised
   solver, status, message   status SOLVED, COMPLETED, STEP_LIMIT, TIME_LIMIT
                             or STALLED
-  steps, history            history: [{step, gap, seconds}]
+  steps, history            history: [{step, gap, seconds}], and what looks add
   seconds, memory_bytes     {cpu, wall} from reading the input; peak memory
   explain                   null after --time-limit; otherwise the pairs of
                             states with the largest amounts:
