@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -35,14 +34,14 @@ from bisimetric.cli.progress import Progress
 from bisimetric.errors import InvalidOption, InvalidProblem, NotEnoughMemory
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
+from bisimetric.models.partition import Classes
+from bisimetric.models.rows import Ints
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.problems.game import Actions
 from bisimetric.solving.solve import solve
 
 SIXTH_DIGIT_UP = 1 + 1e-5  # factor that raises the sixth digit of any number
 MEMBERS_SHOWN = 6  # states of a class that are listed
-
-Classes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +246,7 @@ def _show_reduction(facts: Sequence[Row], model: MarkovChain | MDP, small: Marko
     show(*parts if table.row_count else [Text("\nno two states are in one class", style="bold")])
 
 
-def _members(model: MarkovChain | MDP, states: npt.NDArray[np.int64]) -> str:
+def _members(model: MarkovChain | MDP, states: Ints) -> str:
     shown = ", ".join(printable(model.name_of(int(state))) for state in states[:MEMBERS_SHOWN])
     return shown if len(states) <= MEMBERS_SHOWN else f"{shown}, …"
 

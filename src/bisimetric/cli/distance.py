@@ -10,7 +10,7 @@ from bisimetric._support.text import discount_text, printable
 from bisimetric.bisimulation.label_changes import label_changes
 from bisimetric.bisimulation.metric import bisimilarity_distance
 from bisimetric.cli.costs import read_cost
-from bisimetric.cli.outcome import Question
+from bisimetric.cli.outcome import QuestionText
 from bisimetric.cli.progress import Progress
 from bisimetric.cli.solver_options import chosen_solver
 from bisimetric.cli.solving import Posed, SolveRequest, check_starts, respond
@@ -84,13 +84,15 @@ def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Po
     meaning = f"{kind}; γ = {discount_text(request.discount)}, cost: {printable(cost)}{_steps(request)}"
     if cost == "labels":
         meaning += f"\n{ACCUMULATES}"
-    question = Question("distance", request.source, request.target, cost, meaning, request.discount, request.normalised)
+    question = QuestionText(
+        "distance", request.source, request.target, cost, meaning, request.discount, request.normalised
+    )
     return Posed(question, partial(solve, problem, solver))
 
 
 def _bisimilarity(request: DistanceRequest, solver: AnySolver, source: MarkovChain, target: MarkovChain) -> Posed:
     meaning = f"bisimilarity distance on labels, from 0 to 1; γ = {discount_text(request.discount)}{_steps(request)}"
-    question = Question(
+    question = QuestionText(
         "bisimilarity", request.source, request.target, "labels", meaning, request.discount, normalised=False
     )
     return Posed(question, partial(bisimilarity_distance, source, target, discount=request.discount, solver=solver))

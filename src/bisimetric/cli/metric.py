@@ -8,7 +8,7 @@ from functools import partial
 from bisimetric import solvers
 from bisimetric._support.text import discount_text
 from bisimetric.bisimulation.metric import bisimulation_metric
-from bisimetric.cli.outcome import Question
+from bisimetric.cli.outcome import QuestionText
 from bisimetric.cli.progress import Progress
 from bisimetric.cli.solver_options import chosen_solver
 from bisimetric.cli.solving import Posed, SolveRequest, check_starts, respond
@@ -55,7 +55,7 @@ def _pose(request: MetricRequest, progress: Progress) -> Posed:
     solver = chosen_solver(request.solver or known[0], request.settings, known)
     rule = {"same": " with the same actions", "matched": " with matched actions"}[request.actions] if games else ""
     meaning = f"bisimulation metric{rule}, times 1-γ; γ = {discount_text(request.discount)}"
-    question = Question(
+    question = QuestionText(
         "metric",
         request.source,
         request.target or request.source,

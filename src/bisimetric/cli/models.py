@@ -35,7 +35,7 @@ MODEL_ENDINGS = (*SUFFIXES, *EXPORTS)  # files that models can be written to
 SINGLE_FILES = tuple(ending for ending in MODEL_ENDINGS if ending != ".tra")  # that stdout can take
 STDIN_CHUNK = 2**20  # bytes
 
-Model = TypeVar("Model", MarkovChain, MDP, MarkovChain | MDP)
+ReadT = TypeVar("ReadT", MarkovChain, MDP, MarkovChain | MDP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Reading(Request):
         """The chains and decision processes that the texts stand for; stdin holds a file of this ending."""
         return self._read(list(texts), as_model, stdin_format or STDIN_FORMAT)
 
-    def _read(self, texts: list[str], read: Callable[[object], Model], stdin_format: str) -> list[Model]:
+    def _read(self, texts: list[str], read: Callable[[object], ReadT], stdin_format: str) -> list[ReadT]:
         if texts.count(STDIN) > 1:
             raise InvalidOption("stdin (-) is given twice, expected once; it can be read only once")
         if STDIN not in texts:
@@ -132,7 +132,7 @@ def _extended(texts: list[str], options: dict[str, str], suffixes: tuple[str, ..
     return found
 
 
-def _explained(text: str, read: Callable[[object], Model]) -> Model:
+def _explained(text: str, read: Callable[[object], ReadT]) -> ReadT:
     """Read a model; an error names the text that it is about."""
     try:
         return read(text)

@@ -57,7 +57,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuestionText:
     """What was asked, in the user's words."""
 
     kind: str  # distance, bisimilarity or metric
@@ -75,7 +75,7 @@ class Question:
 class Outcome:
     """A solution and what is printed about it: an explanation if both models have starts, else a summary."""
 
-    question: Question
+    question: QuestionText
     solution: AnyAnswer
     explanation: Explanation | None
     summary: Summary | None

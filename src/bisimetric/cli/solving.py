@@ -14,7 +14,7 @@ from bisimetric.cli.outcome import (
     TOP,
     AnyAnswer,
     Outcome,
-    Question,
+    QuestionText,
     as_document,
     as_short_text,
     as_text,
@@ -80,7 +80,7 @@ class Solve(Protocol):
 class Posed(NamedTuple):
     """A question, and the function that solves it."""
 
-    question: Question
+    question: QuestionText
     solve: Solve
 
 
@@ -146,7 +146,7 @@ def _solve(solve: Solve, request: SolveRequest, progress: Progress) -> tuple[Any
     return solution, False
 
 
-def _write(solution: AnyAnswer, request: SolveRequest, question: Question, progress: Progress) -> list[Exception]:
+def _write(solution: AnyAnswer, request: SolveRequest, question: QuestionText, progress: Progress) -> list[Exception]:
     """Write the files before anything is printed; returns the failures, to be told after the answer."""
     failures: list[Exception] = []
     for path, what, doing, write in (
@@ -166,18 +166,18 @@ def _write(solution: AnyAnswer, request: SolveRequest, question: Question, progr
     return failures
 
 
-def _draw(solution: AnyAnswer, question: Question, path: str) -> None:
+def _draw(solution: AnyAnswer, question: QuestionText, path: str) -> None:
     from bisimetric import plot
 
     plot.save(plot.distances(solution, names=(question.source, question.target)), path)
 
 
-def _report(solution: AnyAnswer, request: SolveRequest, question: Question, path: str) -> None:
+def _report(solution: AnyAnswer, request: SolveRequest, question: QuestionText, path: str) -> None:
     solution.report(path, names=(question.source, question.target), command=request.command_line)
 
 
 def _outcome(
-    solution: AnyAnswer, request: SolveRequest, question: Question, meter: Meter, progress: Progress
+    solution: AnyAnswer, request: SolveRequest, question: QuestionText, meter: Meter, progress: Progress
 ) -> Outcome:
     progress.doing("explaining")
     single = has_starts(solution) and not question.itself
@@ -240,7 +240,7 @@ REMEDIES = {
 }
 
 
-def _interrupted(stopped: SolveInterrupted, request: SolveRequest, question: Question) -> int:
+def _interrupted(stopped: SolveInterrupted, request: SolveRequest, question: QuestionText) -> int:
     tell("interrupted; certifying what was reached (Ctrl-C again stops at once)")
     solution = stopped.solution
     tell(_reached(solution))

@@ -194,7 +194,7 @@ def _shown_term(weight: float, cost: Named) -> str:
     return repr(cost) if weight == 1.0 else f"{weight!r} * {cost!r}"
 
 
-def described(cost: Any) -> tuple[str, str]:
+def cost_words(cost: Any) -> tuple[str, str]:
     """The name and the unit of a cost, for results; empty for arrays."""
     if isinstance(cost, Named):
         return cost.name, cost.unit

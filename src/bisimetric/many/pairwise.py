@@ -19,7 +19,7 @@ from bisimetric._support.frozen import frozen
 from bisimetric._support.options import flag, function_or_none
 from bisimetric.cost.ground import Cost, label_mismatch
 from bisimetric.errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
-from bisimetric.many.question import Outcome, Pair, PairQuestion, name_pair_in_errors
+from bisimetric.many.question import Pair, PairOutcome, PairQuestion, name_pair_in_errors
 from bisimetric.many.runs import checked_n_jobs, outcomes, worker_count
 from bisimetric.many.store import Numbers, PairStore
 from bisimetric.many.table import Distances, Plan, PlannedPair
@@ -209,7 +209,7 @@ class _Run:
             for outcome in arriving:
                 self._accept(missing[outcome.number], outcome)
 
-    def _accept(self, k: int, outcome: Outcome) -> None:
+    def _accept(self, k: int, outcome: PairOutcome) -> None:
         assert outcome.numbers is not None
         if self._store is not None:
             self._store.keep(self._keys[k], outcome.numbers)

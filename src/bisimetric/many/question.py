@@ -149,7 +149,7 @@ class Pair(NamedTuple):
         return question.pair_problem(self.source, self.target).problem if self.problem is None else self.problem
 
 
-class Outcome(NamedTuple):
+class PairOutcome(NamedTuple):
     """The answer to the pair number `number`, or the error that it ended with."""
 
     number: int
@@ -169,12 +169,12 @@ def name_pair_in_errors(i: int, j: int) -> Iterator[None]:
         raise PairFailed(f"pair ({i}, {j}): {type(error).__name__}: {error}", (i, j)) from error
 
 
-def solve_pair(question: PairQuestion, number: int, pair: Pair) -> Outcome:
+def solve_pair(question: PairQuestion, number: int, pair: Pair) -> PairOutcome:
     """Solve one pair."""
     began = time.perf_counter()
     try:
         with name_pair_in_errors(pair.i, pair.j):
             numbers = question.answer(pair.pose(question))
     except (PairFailed, ToleranceNotReached) as error:
-        return Outcome(number, time.perf_counter() - began, None, error)
-    return Outcome(number, time.perf_counter() - began, numbers)
+        return PairOutcome(number, time.perf_counter() - began, None, error)
+    return PairOutcome(number, time.perf_counter() - began, numbers)

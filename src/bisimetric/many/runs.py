@@ -15,14 +15,14 @@ from queue import Empty, SimpleQueue
 from bisimetric._support.cores import core_count
 from bisimetric._support.threads import POLL_SECONDS
 from bisimetric.errors import InvalidOption, PairFailed
-from bisimetric.many.question import Outcome, Pair, PairQuestion, name_pair_in_errors, solve_pair
+from bisimetric.many.question import Pair, PairOutcome, PairQuestion, name_pair_in_errors, solve_pair
 from bisimetric.many.worker import Worker, portable, without_ctrl_c
 
 SHORT_SECONDS = 0.05  # pairs below this are short: waiting for the next one takes a notable part of their time
 AHEAD = 4  # short pairs that a worker holds at a time
 
 
-def outcomes(question: PairQuestion, pairs: Sequence[Pair], workers: int) -> Generator[Outcome, None, None]:
+def outcomes(question: PairQuestion, pairs: Sequence[Pair], workers: int) -> Generator[PairOutcome, None, None]:
     """Yield the outcomes of all pairs as they arrive, in order if this process solves all; raises the first error."""
     solving = _by_workers(question, pairs, workers) if workers > 1 else _by_this_process(question, pairs)
     with closing(solving) as arriving:
@@ -46,13 +46,13 @@ def worker_count(n_jobs: int, pairs: int) -> int:
     return min(core_count() if n_jobs == -1 else n_jobs, pairs)
 
 
-def _by_this_process(question: PairQuestion, pairs: Sequence[Pair]) -> Generator[Outcome, None, None]:
+def _by_this_process(question: PairQuestion, pairs: Sequence[Pair]) -> Generator[PairOutcome, None, None]:
     for number, pair in enumerate(pairs):
         yield solve_pair(question, number, pair)
 
 
-def _by_workers(question: PairQuestion, pairs: Sequence[Pair], workers: int) -> Generator[Outcome, None, None]:
-    arrived: SimpleQueue[tuple[Worker, Outcome | None]] = SimpleQueue()
+def _by_workers(question: PairQuestion, pairs: Sequence[Pair], workers: int) -> Generator[PairOutcome, None, None]:
+    arrived: SimpleQueue[tuple[Worker, PairOutcome | None]] = SimpleQueue()
     waiting = iter(enumerate(pairs))
     team: list[Worker] = []
 
@@ -87,7 +87,7 @@ def _by_workers(question: PairQuestion, pairs: Sequence[Pair], workers: int) -> 
 
 
 def _start(
-    team: list[Worker], question: PairQuestion, workers: int, arrived: SimpleQueue[tuple[Worker, Outcome | None]]
+    team: list[Worker], question: PairQuestion, workers: int, arrived: SimpleQueue[tuple[Worker, PairOutcome | None]]
 ) -> None:
     sent = portable(question if question.cost_is_known else replace(question, cost=None), "the question")
     try:
@@ -98,7 +98,7 @@ def _start(
         raise PairFailed(f"no worker process can be started: {error}; use fewer n_jobs", None) from error
 
 
-def _next(arrived: SimpleQueue[tuple[Worker, Outcome | None]]) -> tuple[Worker, Outcome | None]:
+def _next(arrived: SimpleQueue[tuple[Worker, PairOutcome | None]]) -> tuple[Worker, PairOutcome | None]:
     """The next outcome, or None for a worker that ended; Ctrl-C ends the wait on all systems."""
     while True:
         with suppress(Empty):

@@ -1,7 +1,7 @@
 """A process that solves pairs for one run.
 
 It is a new interpreter that shares no state with its parent and does not run the parent's main module again. It reads
-the question and then pairs from its standard input, one pickle after the other, and writes an `Outcome` for each to
+the question and then pairs from its standard input, one pickle after the other, and writes a `PairOutcome` for each to
 its standard output; what a solver prints goes to the standard error. It computes with one thread. Its parent may kill
 it at any instant, and it ends itself when its parent is gone. Every run has its own workers, so that ending them does
 not affect other runs.
@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from bisimetric._support.blocks import THREADS_VARIABLE
 from bisimetric.errors import InvalidOption, PairFailed, ToleranceNotReached
-from bisimetric.many.question import Outcome, Pair, PairQuestion, name_pair_in_errors, solve_pair
+from bisimetric.many.question import Pair, PairOutcome, PairQuestion, name_pair_in_errors, solve_pair
 from bisimetric.models.chain import MarkovChain
 
 WATCH_SECONDS = 0.5  # between two checks that the parent is there
@@ -56,7 +56,7 @@ def check_portable(question: PairQuestion, chains: Sequence[MarkovChain], name: 
 class Worker:
     """The process as its parent sees it; a thread puts its outcomes into `arrived`, and None when it has ended."""
 
-    def __init__(self, question: bytes, arrived: SimpleQueue[tuple[Worker, Outcome | None]]) -> None:
+    def __init__(self, question: bytes, arrived: SimpleQueue[tuple[Worker, PairOutcome | None]]) -> None:
         from multiprocessing.spawn import get_executable
 
         self.sent: list[Pair] = []  # pairs without an outcome yet, in the order in which it solves them
@@ -108,7 +108,7 @@ class Worker:
             pickle.dump(message, self._process.stdin)
             self._process.stdin.flush()
 
-    def _read(self, arrived: SimpleQueue[tuple[Worker, Outcome | None]]) -> None:
+    def _read(self, arrived: SimpleQueue[tuple[Worker, PairOutcome | None]]) -> None:
         assert self._process.stdout is not None
         with suppress(Exception), self._process.stdout as answers:  # the output may end anywhere
             while True:
@@ -178,7 +178,7 @@ def _answer(question: bytes, number: int, i: int, j: int, pair: bytes) -> bytes:
         with name_pair_in_errors(i, j):
             found = solve_pair(pickle.loads(question), number, pickle.loads(pair))
     except PairFailed as error:  # the pair cannot be unpickled here
-        found = Outcome(number, 0.0, None, error)
+        found = PairOutcome(number, 0.0, None, error)
     try:
         return pickle.dumps(found)
     except Exception:  # the solution of a user's solver may fail to pickle

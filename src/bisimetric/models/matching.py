@@ -21,21 +21,19 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric.models.lumping import summed_rows
 from bisimetric.models.mdp import MDP
 from bisimetric.models.partition import Classes, equal_numbers, renumber
-
-Whole = npt.NDArray[np.int64]
+from bisimetric.models.rows import Floats, Ints
 
 
 class Choices(NamedTuple):
     """The available actions of all states, state by state."""
 
-    state: Whole  # [choices], ascending
-    action: Whole  # [choices]
+    state: Ints  # [choices], ascending
+    action: Ints  # [choices]
     rows: sparse.csr_array  # [choices, n]
 
 
@@ -53,7 +51,7 @@ def choices_of(mdp: MDP) -> Choices:
     return Choices(state, action, stacked[action * mdp.n_states + state])
 
 
-def match(choices: Choices, rewards: npt.NDArray[np.float64], initial: Classes, tol: float) -> Matching:
+def match(choices: Choices, rewards: Floats, initial: Classes, tol: float) -> Matching:
     """The coarsest partition that refines `initial` and in which the choices of the states of a class match."""
     n_choices = len(choices.state)
     reaching = sparse.csc_array(choices.rows)  # column s: the choices that reach state s
@@ -83,7 +81,7 @@ class _Partition:
         for member, number in enumerate(part.tolist()):
             self.members[number].add(member)
 
-    def split(self, listed: Whole, keys: Sequence[Hashable]) -> Whole:
+    def split(self, listed: Ints, keys: Sequence[Hashable]) -> Ints:
         """Separate the listed members of a part by their keys, and from those not listed; returns who was renumbered.
 
         Of the pieces of a part, the largest keeps the number.
@@ -123,7 +121,7 @@ def _signatures(rows: sparse.csr_array, classes: Classes, kinds: Classes, tol: f
     return [kept[start:end].tobytes() for start, end in pairwise(bounds)]
 
 
-def _sources(reaching: sparse.csc_array, states: Whole, tol: float) -> Whole:
+def _sources(reaching: sparse.csc_array, states: Ints, tol: float) -> Ints:
     """The choices that reach one of the states with a probability above `tol`."""
     if not len(states):
         return np.zeros(0, np.int64)

@@ -18,7 +18,7 @@ from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.options import flag, shown
 from bisimetric._support.text import discount_text, printable
-from bisimetric.cost.ground import Cost, Named, called_costs, checked_costs, described, normalise, reward_gap
+from bisimetric.cost.ground import Cost, Named, called_costs, checked_costs, cost_words, normalise, reward_gap
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats, as_array, is_scalar
@@ -111,7 +111,7 @@ class Problem(EqualByContent, Immutable):
         ground = reward_gap if cost is None else cost
         checked = _checked_cost(ground, source, target, shape)
         error = ground.error(source, target) if isinstance(ground, Named) else 0.0
-        name, unit = described(ground)
+        name, unit = cost_words(ground)
         if normalised is not False and flag(normalised, "normalised"):
             error += normalise(checked, gamma)
         refuse_overflow(checked, gamma)

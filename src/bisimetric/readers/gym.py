@@ -20,7 +20,7 @@ from bisimetric.models.chain import MarkovChain, checked_start
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, as_array, float_array
 from bisimetric.readers.gym_names import TERMINAL, action_names, state_labels, state_names
-from bisimetric.readers.gym_table import read_table
+from bisimetric.readers.gym_table import read_gym_table
 from bisimetric.readers.reader import Reader, is_from
 from bisimetric.readers.specs import has_prefix, split_spec
 
@@ -207,7 +207,7 @@ def _read(env: object, start: object) -> MDP:
     n_states = len(table) if hasattr(table, "__len__") else 0
     names = state_names(inner, n_states)
     law = _start(inner, n_states) if start is None else checked_start(start, n_states, names)
-    found = read_table(table, law)
+    found = read_gym_table(table, law)
     if found.added:
         names = [*(names if names is not None else map(str, range(n_states))), TERMINAL]
     return MDP(

@@ -34,7 +34,7 @@ class Entries(NamedTuple):
     ended: Mask
 
 
-class Table(NamedTuple):
+class GymTable(NamedTuple):
     """The arguments of a decision process."""
 
     transitions: list[sparse.csr_array]  # [A] times [n, n]
@@ -44,7 +44,7 @@ class Table(NamedTuple):
     added: bool  # whether the last state is none of the table's
 
 
-def read_table(table: object, start: Floats | None) -> Table:
+def read_gym_table(table: object, start: Floats | None) -> GymTable:
     """The decision process of a table; `start` is the law of the first state."""
     states = list(_numbered(table, "P", "state"))
     if not states:
@@ -73,7 +73,7 @@ def read_table(table: object, start: Floats | None) -> Table:
         rows = np.concatenate([entries.state[here], loops]), np.concatenate([successor[here], loops])
         weight = np.concatenate([entries.probability[here], np.ones(len(loops))])
         transitions.append(sparse.csr_array((weight, rows), shape=(size, size)))
-    return Table(transitions, rewards, available, ends, added)
+    return GymTable(transitions, rewards, available, ends, added)
 
 
 def _ends(entries: Entries, n: int, start: Floats | None) -> Mask:

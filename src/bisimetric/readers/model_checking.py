@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support import memory
 from bisimetric.io.propositions import INITIAL_LABEL as INITIAL_LABEL
 from bisimetric.models.mdp import MDP
-from bisimetric.models.rows import Floats, offsets
+from bisimetric.models.rows import Floats, Ints, offsets
 
 DEADLOCK_LABEL = "deadlock"
 DEADLOCKS = ("refuse", "self-loops")  # what to do about states without transitions
@@ -34,7 +33,6 @@ OTHER_KINDS = {
 }
 BYTES_PER_ACTION = 48  # memory of a state's action: its reward, its row if it is not available, and marks
 
-Whole = npt.NDArray[np.int64]
 Deadlocks = Literal["refuse", "self-loops"]
 
 
@@ -53,7 +51,7 @@ def start_of(initial: Sequence[int], n_states: int) -> Floats | int | None:
     return start
 
 
-def mean_of_transitions(rows: sparse.csr_array, choice: Whole, successor: Whole, reward: Floats) -> Floats:
+def mean_of_transitions(rows: sparse.csr_array, choice: Ints, successor: Ints, reward: Floats) -> Floats:
     """Σ p · r over the transitions of every choice; exactly r where all of them pay the same r."""
     paid = sparse.csr_array((reward, (choice, successor)), shape=rows.shape)
     mean = np.asarray((rows * paid).sum(axis=1)).ravel()
@@ -65,7 +63,7 @@ def mean_of_transitions(rows: sparse.csr_array, choice: Whole, successor: Whole,
     return np.where(everywhere & (lowest == highest), lowest, mean)
 
 
-def action_columns(owner: Whole, words: Sequence[str | None]) -> tuple[Whole, tuple[str, ...]]:
+def action_columns(owner: Ints, words: Sequence[str | None]) -> tuple[Ints, tuple[str, ...]]:
     """The action of every choice and the names of the actions; `owner` is the state of each choice, ascending."""
     plain: dict[str | None, int] = {}
     codes = np.array([plain.setdefault(word or None, len(plain)) for word in words], np.int64)
@@ -90,8 +88,8 @@ def action_columns(owner: Whole, words: Sequence[str | None]) -> tuple[Whole, tu
 
 def mdp_of_choices(
     rows: sparse.csr_array,
-    owner: Whole,
-    columns: Whole,
+    owner: Ints,
+    columns: Ints,
     rewards: Floats,
     *,
     actions: Sequence[str] | None,
@@ -115,7 +113,7 @@ def mdp_of_choices(
     return MDP(matrices, reward, available=available, actions=actions, **rest)
 
 
-def _placed(rows: sparse.csr_array, choices: Whole, owner: Whole, n_states: int) -> sparse.csr_array:
+def _placed(rows: sparse.csr_array, choices: Ints, owner: Ints, n_states: int) -> sparse.csr_array:
     """The rows of some choices at the places of their states."""
     part = rows[choices]
     sizes = np.zeros(n_states, np.int64)

@@ -16,12 +16,11 @@ from bisimetric._support.options import hint
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.models.rows import Floats, offsets
+from bisimetric.models.rows import Floats, Ints, offsets
 from bisimetric.readers.model_checking import (
     DEADLOCK_LABEL,
     INITIAL_LABEL,
     Deadlocks,
-    Whole,
     action_columns,
     mdp_of_choices,
     mean_of_transitions,
@@ -69,7 +68,7 @@ def _initial(found: Any) -> list[int]:
     return sorted(map(int, found.initial_states)) if found.labeling.contains_label(INITIAL_LABEL) else []
 
 
-def _owners(found: Any) -> Whole:
+def _owners(found: Any) -> Ints:
     """The state of every choice."""
     matrix = found.transition_matrix
     if found.model_type.name == "DTMC":
@@ -107,7 +106,7 @@ def _label_sets(found: Any, n_states: int) -> list[set[str]]:
 
 
 def _without_deadlocks(
-    rows: sparse.csr_array, owner: Whole, labels: list[set[str]], deadlocks: Deadlocks
+    rows: sparse.csr_array, owner: Ints, labels: list[set[str]], deadlocks: Deadlocks
 ) -> sparse.csr_array:
     """States without transitions get a self-loop and a label, unless they are refused."""
     stuck = np.flatnonzero(np.diff(rows.indptr) == 0)
@@ -129,7 +128,7 @@ def deadlocked(states: Sequence[int]) -> InvalidChain:
     )
 
 
-def _rewards(found: Any, rows: sparse.csr_array, owner: Whole, reward: Reward) -> Floats | None:
+def _rewards(found: Any, rows: sparse.csr_array, owner: Ints, reward: Reward) -> Floats | None:
     """The reward of every choice in the structure that was chosen."""
     structures = dict(found.reward_models)
     name = chosen_reward(list(structures), reward)

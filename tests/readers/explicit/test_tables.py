@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bisimetric.errors import FileFormatError
 from bisimetric.readers.explicit import tables
-from bisimetric.readers.explicit.tables import read_source, read_table
+from bisimetric.readers.explicit.tables import read_source, read_text_table
 
 
 def file_of(folder, head, body):
@@ -42,7 +42,7 @@ def test_both_ways_give_the_same_numbers(rows, gap):
     text = "".join(gap.join(row) + "\n" for row in rows).encode()
     with tempfile.TemporaryDirectory() as folder:
         source = file_of(Path(folder), b"head\n", text)
-        for found in (read_table(source, 1, (3,)), line_by_line(source, 1, (3,))):
+        for found in (read_text_table(source, 1, (3,)), line_by_line(source, 1, (3,))):
             assert found.columns.T.tolist() == [[float(number) for number in row] for row in rows]
 
 
@@ -52,7 +52,7 @@ def test_the_fast_way_accepts_nothing_else(text):
     with tempfile.TemporaryDirectory() as folder:
         source = file_of(Path(folder), b"head\n", text.encode())
         try:
-            found = read_table(source, 1, (2,))
+            found = read_text_table(source, 1, (2,))
         except FileFormatError:
             with pytest.raises(FileFormatError):
                 line_by_line(source, 1, (2,))
@@ -62,18 +62,18 @@ def test_the_fast_way_accepts_nothing_else(text):
 
 def test_words_at_the_end(tmp_path):
     """All lines have one, some, or none."""
-    plain = read_table(file_of(tmp_path, b"", b"0 1 a\n2 3 b\n4 5 b\n"), 0, (2, 3))
+    plain = read_text_table(file_of(tmp_path, b"", b"0 1 a\n2 3 b\n4 5 b\n"), 0, (2, 3))
     assert plain.columns.tolist() == [[0, 2, 4], [1, 3, 5]]
     assert [plain.words.names[k] for k in plain.words.code] == ["a", "b", "b"]
-    mixed = read_table(file_of(tmp_path, b"", b"0 1 a\n2 3\n4 5 b\n"), 0, (2, 3))
+    mixed = read_text_table(file_of(tmp_path, b"", b"0 1 a\n2 3\n4 5 b\n"), 0, (2, 3))
     assert mixed.columns.tolist() == [[0, 2, 4], [1, 3, 5]]
     assert [mixed.words.names[k] for k in mixed.words.code] == ["a", None, "b"]
-    assert read_table(file_of(tmp_path, b"", b"0 1\n2 3\n"), 0, (2, 3)).words is None
+    assert read_text_table(file_of(tmp_path, b"", b"0 1\n2 3\n"), 0, (2, 3)).words is None
 
 
 def test_lines_are_counted_with_comments_and_empty_ones(tmp_path):
     """As an editor counts them."""
-    table = read_table(file_of(tmp_path, b"# remark\n\nhead\n", b"\n0 1\n# more\r\n\t2  3 \r\n"), 1, (2,))
+    table = read_text_table(file_of(tmp_path, b"# remark\n\nhead\n", b"\n0 1\n# more\r\n\t2  3 \r\n"), 1, (2,))
     assert table.columns.tolist() == [[0, 2], [1, 3]]
     assert [table.line_of(entry) for entry in range(2)] == [5, 7]
 
@@ -82,5 +82,5 @@ def test_many_pieces(tmp_path, monkeypatch):
     """Large files are read piece by piece."""
     monkeypatch.setattr(tables, "PIECE", 10)
     text = "".join(f"{k} {k / 7!r}\n" for k in range(50)).encode()
-    table = read_table(file_of(tmp_path, b"", text), 0, (2,))
+    table = read_text_table(file_of(tmp_path, b"", text), 0, (2,))
     assert table.columns.tolist() == [list(range(50)), [k / 7 for k in range(50)]]

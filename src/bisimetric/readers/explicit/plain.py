@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric.models.rows import Floats
+from bisimetric.models.rows import Floats, Ints
 
 ALL_DIGITS = b"0123456789"
 IN_NUMBERS = b" .eE+-\n"  # all other characters of lines of numbers
@@ -31,13 +31,11 @@ NEIGHBOURS = {  # the characters that stand before and after a sign or the lette
 }
 SPARE = 1.1  # room for this many times the lines that a piece lets expect
 
-Whole = npt.NDArray[np.int64]
-
 
 class Words(NamedTuple):
     """A column of words: few different ones, by number."""
 
-    code: Whole  # [lines], an index into names
+    code: Ints  # [lines], an index into names
     names: list[str | None]
 
 
@@ -154,7 +152,7 @@ def _without_words(text: bytes, width: int) -> tuple[bytes, list[tuple[int, byte
     return characters[outside].tobytes(), [(line, text[first[line] + 1 : last[line]]) for line in starts]
 
 
-def _differs_from_above(characters: npt.NDArray[np.uint8], first: Whole, last: Whole) -> npt.NDArray[np.bool_]:
+def _differs_from_above(characters: npt.NDArray[np.uint8], first: Ints, last: Ints) -> npt.NDArray[np.bool_]:
     """Whether the word of a line is another one than that of the line above."""
     length = last - first
     differs = np.append(True, length[1:] != length[:-1])

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from bisimetric.models.rows import Floats
-from bisimetric.readers.explicit.tables import Source, Table, read_table
+from bisimetric.models.rows import Floats, Ints
+from bisimetric.readers.explicit.tables import Source, TextTable, read_text_table
 from bisimetric.readers.explicit.transitions import Parts
-from bisimetric.readers.model_checking import Whole, mean_of_transitions
+from bisimetric.readers.model_checking import mean_of_transitions
 
 
 def read_rewards(files: Mapping[str, Source], parts: Parts, is_process: bool) -> Floats | None:
@@ -39,7 +39,7 @@ def _state_rewards(source: Source, n_states: int) -> Floats:
     """Rewards of states; PRISM's files begin with the number of states and of rewards."""
     head = next(source.lines(), (1, b""))[1].split()
     has_header = len(head) == 2 and head[0].isdigit() and int(head[0][:18]) == n_states
-    table = read_table(source, int(has_header), (2,))
+    table = read_text_table(source, int(has_header), (2,))
     if has_header:
         _check_count(table, head[1])
     state, reward = table.whole(0, "the state", n_states), table.finite(1, "the reward")
@@ -54,7 +54,7 @@ def _expected_rewards(source: Source, parts: Parts, is_process: bool) -> Floats:
     width = 4 if is_process else 3
     head = next(source.lines(), (1, b""))[1].split()
     has_header = len(head) == width - 1
-    table = read_table(source, int(has_header), (width, width + 1))
+    table = read_text_table(source, int(has_header), (width, width + 1))
     if has_header:
         _check_count(table, head[-1])
     n_states = parts.n_states
@@ -76,7 +76,7 @@ def _expected_rewards(source: Source, parts: Parts, is_process: bool) -> Floats:
     return mean_of_transitions(rows, choice, successor, reward)
 
 
-def _check_count(table: Table, said: bytes) -> None:
+def _check_count(table: TextTable, said: bytes) -> None:
     count = table.columns.shape[1]
     if not said.isdigit() or int(said[:18]) != count:
         shown = said[:20].decode("ascii", "replace")
@@ -84,7 +84,7 @@ def _check_count(table: Table, said: bytes) -> None:
         raise table.source.error(line, f"the header says {shown} rewards, the file has {count}; correct one of them")
 
 
-def _refuse_twice(table: Table, keys: Whole, what: str) -> None:
+def _refuse_twice(table: TextTable, keys: Ints, what: str) -> None:
     order = np.argsort(keys, kind="stable")
     twice = np.flatnonzero(keys[order][1:] == keys[order][:-1])
     if len(twice):

@@ -75,7 +75,7 @@ class Source(NamedTuple):
             return self.head + file.read()
 
 
-class Table(NamedTuple):
+class TextTable(NamedTuple):
     """The numbers of a file, and the word at the end of each line if there is one."""
 
     source: Source
@@ -144,16 +144,16 @@ def _has_content(line: bytes) -> bool:
     return bool(stripped) and not stripped.startswith(COMMENT)
 
 
-def read_table(source: Source, skipped: int, widths: tuple[int, ...]) -> Table:
+def read_text_table(source: Source, skipped: int, widths: tuple[int, ...]) -> TextTable:
     """The numbers of a file, without its first line with content if `skipped` is 1, or from there if it is 0.
 
     `widths` are the numbers of columns that a line may have. If there are two, the last column is a word.
     """
     plain = read_plain(source.pieces(skipped), source.size, widths)
-    return _line_by_line(source, skipped, widths) if plain is None else Table(source, skipped, *plain)
+    return _line_by_line(source, skipped, widths) if plain is None else TextTable(source, skipped, *plain)
 
 
-def _line_by_line(source: Source, skipped: int, widths: tuple[int, ...]) -> Table:
+def _line_by_line(source: Source, skipped: int, widths: tuple[int, ...]) -> TextTable:
     """The same for any text; errors name the line."""
     values: list[list[float]] = []
     number: dict[str | None, int] = {None: 0}
@@ -169,7 +169,7 @@ def _line_by_line(source: Source, skipped: int, widths: tuple[int, ...]) -> Tabl
         codes.append(number.setdefault(word, len(number)))
         values.append([read_number(part, source, line) for part in parts[: widths[0]]])
     columns = np.ascontiguousarray(np.array(values, np.float64).reshape(-1, widths[0]).T)
-    return Table(source, skipped, columns, Words(np.array(codes, np.int64), list(number)) if any(codes) else None)
+    return TextTable(source, skipped, columns, Words(np.array(codes, np.int64), list(number)) if any(codes) else None)
 
 
 def read_number(text: bytes, source: Source, line: int) -> float:

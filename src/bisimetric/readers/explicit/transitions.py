@@ -17,9 +17,9 @@ from scipy import sparse
 
 from bisimetric._support import memory
 from bisimetric.errors import FileFormatError
-from bisimetric.models.rows import ROW_SUM_TOL, Floats
-from bisimetric.readers.explicit.tables import Source, Table, read_table
-from bisimetric.readers.model_checking import OTHER_KINDS, Whole, action_columns, refused_kind
+from bisimetric.models.rows import ROW_SUM_TOL, Floats, Ints
+from bisimetric.readers.explicit.tables import Source, TextTable, read_text_table
+from bisimetric.readers.model_checking import OTHER_KINDS, action_columns, refused_kind
 
 FEW_ACTIONS = 64  # so many make no model large
 BYTES_PER_EMPTY_STATE = 64  # memory of a state of a chain, besides its transitions
@@ -39,10 +39,10 @@ class Parts(NamedTuple):
     """The transitions of a model, by choice; a chain has one choice per state."""
 
     rows: sparse.csr_array  # [choices, n]
-    owner: Whole  # [choices], ascending
-    local: Whole  # [choices], the number of the choice in its state
+    owner: Ints  # [choices], ascending
+    local: Ints  # [choices], the number of the choice in its state
     words: list[str | None] | None  # [choices], names of choices
-    stuck: Whole  # states that had no transition
+    stuck: Ints  # states that had no transition
 
     @property
     def n_states(self) -> int:
@@ -53,11 +53,11 @@ class Parts(NamedTuple):
 def read_transitions(source: Source, deadlocks: str, normalise: bool) -> tuple[bool, Parts]:
     """Whether the model is a decision process, and the rows of all its choices, checked; rescaled if `normalise`."""
     header = _header(source)
-    table = read_table(source, 1, (4, 5) if header.is_process else (3, 4))
+    table = read_text_table(source, 1, (4, 5) if header.is_process else (3, 4))
     return header.is_process, _parts(table, header, deadlocks, normalise)
 
 
-def actions_of(parts: Parts) -> tuple[Whole, tuple[str, ...] | None]:
+def actions_of(parts: Parts) -> tuple[Ints, tuple[str, ...] | None]:
     """The action of every choice, and their names; choices that are called by numbers are those actions, unnamed.
 
     Numbers far above those of other choices would make many empty actions: they are names then, or close up.
@@ -101,7 +101,7 @@ def _header(source: Source) -> Header:
     )
 
 
-def _parts(table: Table, header: Header, deadlocks: str, normalise: bool) -> Parts:
+def _parts(table: TextTable, header: Header, deadlocks: str, normalise: bool) -> Parts:
     """The rows of all choices, checked."""
     n_lines = table.columns.shape[1]
     if not n_lines:
@@ -145,21 +145,21 @@ def _parts(table: Table, header: Header, deadlocks: str, normalise: bool) -> Par
     return _without_deadlocks(table, parts, deadlocks)
 
 
-def _miscounted(table: Table, header: Header, what: str, found: int, said: int) -> FileFormatError:
+def _miscounted(table: TextTable, header: Header, what: str, found: int, said: int) -> FileFormatError:
     return table.source.error(
         header.line,
         f"the header says {said} {what}, the file has {found}; correct it, or look for lines that are missing",
     )
 
 
-def _highest(table: Table, columns: tuple[int, ...]) -> int:
+def _highest(table: TextTable, columns: tuple[int, ...]) -> int:
     """The highest index in some columns; one that is no index is reported later."""
     values = table.columns[list(columns)]
     highest = float(values.max(initial=0.0, where=np.isfinite(values)))
     return int(min(highest, 2.0**53))
 
 
-def _probabilities(table: Table, column: int, highest: float) -> Floats:
+def _probabilities(table: TextTable, column: int, highest: float) -> Floats:
     values = table.finite(column, "the probability")
     wrong = np.flatnonzero((values < 0) | (values > highest))
     if len(wrong):
@@ -169,7 +169,7 @@ def _probabilities(table: Table, column: int, highest: float) -> Floats:
     return values
 
 
-def _order(table: Table, state: Whole, local: Whole | None, successor: Whole, n_states: int) -> Whole | None:
+def _order(table: TextTable, state: Ints, local: Ints | None, successor: Ints, n_states: int) -> Ints | None:
     """The order by state, choice and successor; None if the lines have it. A transition that occurs twice raises."""
     keys = [state, successor] if local is None else [state, local, successor]
     order = None
@@ -187,7 +187,7 @@ def _order(table: Table, state: Whole, local: Whole | None, successor: Whole, n_
     return order
 
 
-def _ascending(keys: list[Whole]) -> bool:
+def _ascending(keys: list[Ints]) -> bool:
     """Whether the lines are sorted by the first key, then by the second, …"""
     tied = np.ones(len(keys[0]) - 1, np.bool_)
     for key in keys:
@@ -197,7 +197,7 @@ def _ascending(keys: list[Whole]) -> bool:
     return True
 
 
-def _check_sums(table: Table, sums: Floats, normalise: bool, owner: Whole, entry: Whole) -> None:
+def _check_sums(table: TextTable, sums: Floats, normalise: bool, owner: Ints, entry: Ints) -> None:
     """Every sum is 1, or is positive if the rows are going to be rescaled; `entry` is the first of each row."""
     if normalise:
         wrong, expected = np.flatnonzero(~((sums > 0) & np.isfinite(sums))), "a positive sum"
@@ -211,7 +211,7 @@ def _check_sums(table: Table, sums: Floats, normalise: bool, owner: Whole, entry
         )
 
 
-def _choice_words(table: Table, first: Whole, order: Whole | None) -> list[str | None] | None:
+def _choice_words(table: TextTable, first: Ints, order: Ints | None) -> list[str | None] | None:
     """The name of every choice; all its lines have to agree."""
     if table.words is None:
         return None
@@ -227,7 +227,7 @@ def _choice_words(table: Table, first: Whole, order: Whole | None) -> list[str |
     return [names[k] for k in code[first].tolist()]
 
 
-def _without_deadlocks(table: Table, parts: Parts, deadlocks: str) -> Parts:
+def _without_deadlocks(table: TextTable, parts: Parts, deadlocks: str) -> Parts:
     """States without transitions are refused, or get a self-loop."""
     has = np.zeros(parts.n_states, np.bool_)
     has[parts.owner] = True
