@@ -156,10 +156,10 @@ class Problem(EqualByContent, Immutable):
         stop: npt.NDArray[np.bool_] | None,
         unsolved: npt.NDArray[np.bool_] | None = None,
     ) -> Problem:
-        """A problem between other chains, with costs taken from this one's, the factor 1 - γ included."""
-        other = Problem(source, target, discount=self.discount, cost=cost, stop=stop)
-        kept = {name: getattr(self, name) for name in ("normalised", "cost_error", "cost_name", "cost_unit")}
-        return changed(other, unsolved=unsolved, **kept)
+        """A problem between other chains, with costs taken from this one's, which nothing checks again."""
+        return changed(
+            self, source=source, target=target, cost=np.ascontiguousarray(cost), stop=stop, unsolved=unsolved
+        )
 
     def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
         return self.cost, self.stop, self.unsolved

@@ -229,19 +229,20 @@ def sweep(bellman: Bellman, value: Floats, before: TreeIterate | None = None, *,
     A step of value iteration:
     `sweep(operator, operator.plus(iterate.value, iterate.sweep.residual), iterate)`.
     """
-    trees = new_trees(bellman) if before is None else before.trees
-    return sweep_trees(bellman, value, trees, cold=before is None, ignore=ignore)
-
-
-def sweep_trees(bellman: Bellman, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> TreeIterate:
-    """The same with given trees; `cold` says that they hold nothing yet."""
     value = np.ascontiguousarray(value, np.float64)
     if value.shape != bellman.shape:
         raise InvalidOption(f"value has shape {value.shape}, expected {bellman.shape}")
-    found = bellman.improve(value, trees, cold=cold, ignore=ignore)
+    trees = new_trees(bellman) if before is None else before.trees
+    found = sweep_trees(bellman, value, trees, cold=before is None, ignore=ignore)
     if not math.isfinite(found.largest):
         raise InvalidOption(
             "value has entries that are not finite, expected finite distances; look at the step that made it"
         )
+    return found
+
+
+def sweep_trees(bellman: Bellman, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> TreeIterate:
+    """The same for the solvers of this package, with trees and values that need no checks; `cold`: no trees yet."""
+    found = bellman.improve(value, trees, cold=cold, ignore=ignore)
     below, above = bellman.bounds(found)
     return TreeIterate(value, TreeWitness(bellman, value, trees), above - below, found)

@@ -33,7 +33,7 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation, rough_value
 from bisimetric.operators.trees import new_trees
-from bisimetric.solvers.base import FAILURES, FINEST_ACCURACY, PROGRESS, Solver, TreeIterate, sweep, sweep_trees
+from bisimetric.solvers.base import FAILURES, FINEST_ACCURACY, PROGRESS, Solver, TreeIterate, sweep_trees
 
 START_ACCURACY = 0.01  # of the independent coupling's value, relative to the largest cost
 IGNORED = 2e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
@@ -105,7 +105,7 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
     def step(self, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
         value = _evaluate(iterate, _target(iterate))
         ignore = max(IGNORED * (iterate.sweep.highest - iterate.sweep.lowest), FREE_PIVOT * _allowed_span(iterate))
-        swept = sweep(bellman, value, iterate, ignore=ignore)
+        swept = sweep_trees(bellman, value, iterate.trees, cold=False, ignore=ignore)
         after = replace(iterate, value=value, witness=swept.witness, gap=swept.gap, sweep=swept.sweep, failures=0)
         if after.gap < PROGRESS * iterate.gap:
             return after

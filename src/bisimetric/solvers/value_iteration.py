@@ -18,7 +18,8 @@ from typing import ClassVar
 
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
-from bisimetric.solvers.base import PROGRESS, STALLED_AFTER, Solver, TreeIterate, sweep
+from bisimetric.operators.trees import new_trees
+from bisimetric.solvers.base import PROGRESS, STALLED_AFTER, Solver, TreeIterate, sweep_trees
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,14 @@ class ValueIteration(Solver[Bellman, TreeIterate]):
     undiscounted: ClassVar[bool] = True
 
     def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> TreeIterate:
-        return sweep(bellman, bellman.scaled_cost() if value is None else value)
+        start = bellman.scaled_cost() if value is None else value
+        return sweep_trees(bellman, start, new_trees(bellman), cold=True)
 
     def step(self, bellman: Bellman, iterate: TreeIterate) -> TreeIterate:
         value = bellman.plus(iterate.value, iterate.sweep.residual)
         if not bellman.stop.size:
             value += 0.5 * sum(bellman.bounds(iterate.sweep))
-        return sweep(bellman, value, iterate)
+        return sweep_trees(bellman, value, iterate.trees, cold=False)
 
     def patience(self, bellman: Bellman) -> int:
         """Twice the steps in which the contraction must show."""
