@@ -1,18 +1,118 @@
-"""Make the README's picture: `python docs/figures.py` (needs the `plot` extra)."""
+"""Make everything in docs that is computed: `python docs/figures.py` (needs the `plot` extra).
+
+Draws the pictures in docs/images from the records in docs/reproduction, and writes the tables of docs/reproduction.md
+from the same records, between the lines `<!-- table: NAME k -->` and `<!-- end -->`. docs/images/contents.json keeps
+what each picture shows, as a digest, and a digest of its file. `--check` compares instead of writing, and exits with 1
+where something is stale; it looks at what is drawn, not at pixels, so any version of matplotlib will do.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 import bisimetric as bm
+from bisimetric.experiments import ALL, read_record
+
+DOCS = Path(__file__).parent
+IMAGES, RECORDS, PAGE = DOCS / "images", DOCS / "reproduction", DOCS / "reproduction.md"
+CONTENTS = IMAGES / "contents.json"
+TABLE = re.compile(r"<!-- table: ([a-z-]+) (\d+) -->\n.*?<!-- end -->", re.DOTALL)
+DIGITS = 5  # to which numbers in a picture are compared
 
 
-def main() -> None:
-    """Two 4-rooms chains, and how far each state of the second is from the first's start."""
+def pictures() -> Iterator[tuple[str, Any]]:
+    """The name of every picture's file, and the figure."""
     solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)
-    figure = bm.plot.distances(solution, names=("p1", "p0"))
-    bm.plot.save(figure, Path(__file__).parent / "images" / "four_rooms.png")
+    yield "four_rooms.png", bm.plot.distances(solution, names=("p1", "p0"))
+    for experiment in ALL.values():
+        record = read_record(RECORDS / f"{experiment.name}.json")
+        for name, figure in experiment.draw(record).items():
+            yield f"reproduction-{name}.png", figure
+
+
+def digest_of(figure: Any) -> str:
+    """A digest of the texts, curves, points and images of a figure."""
+    parts: list[Any] = []
+    for axes in figure.axes:
+        parts += [
+            axes.get_title(loc="left"),
+            axes.get_xlabel(),
+            axes.get_ylabel(),
+            axes.get_xscale(),
+            axes.get_yscale(),
+        ]
+        parts += [text.get_text() for text in axes.texts]
+        legend = axes.get_legend()
+        parts += [] if legend is None else [text.get_text() for text in legend.get_texts()]
+        for line in axes.lines:
+            parts += [str(line.get_color()), *(rounded(line.get_data(orig=True)[k]) for k in range(2))]
+        parts += [rounded(collection.get_offsets()) for collection in axes.collections]
+        parts += [rounded(image.get_array()) for image in axes.images]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def rounded(values: Any) -> list[str]:
+    """Numbers as texts of DIGITS digits; what is nearly 0 is 0."""
+    flat = np.ma.filled(np.ma.asarray(values, dtype=float), np.nan).ravel()
+    return [f"{0.0 if abs(value) < 10.0**-DIGITS else value:.{DIGITS}g}" for value in flat.tolist()]
+
+
+def page_with_tables(page: str) -> str:
+    """The page with every table made anew from its record."""
+
+    def made(match: re.Match[str]) -> str:
+        name, place = match[1], int(match[2])
+        table = ALL[name].tables(read_record(RECORDS / f"{name}.json"))[place]
+        rows = [table.head, ["---", *["---:"] * (len(table.head) - 1)], *table.body]
+        lines = [f"| {' | '.join(row)} |" for row in rows]
+        return "\n".join([f"<!-- table: {name} {place} -->", *lines, "<!-- end -->"])
+
+    return TABLE.sub(made, page)
+
+
+def check() -> list[str]:
+    """What is stale: names of pictures, and of the page."""
+    kept = json.loads(CONTENTS.read_text())
+    stale = set(kept)
+    for name, figure in pictures():
+        file = IMAGES / name
+        now = {"shows": digest_of(figure), "file": hashlib.sha256(file.read_bytes()).hexdigest()[:16]}
+        if kept.get(name) == now:
+            stale.discard(name)
+        else:
+            stale.add(name)
+    page = PAGE.read_text(encoding="utf-8")
+    return sorted(stale) + ([PAGE.name] if page_with_tables(page) != page else [])
+
+
+def write() -> None:
+    """Draw all pictures and write all tables."""
+    contents = {}
+    for name, figure in pictures():
+        contents[name] = {"shows": digest_of(figure)}
+        bm.plot.save(figure, IMAGES / name)
+        contents[name]["file"] = hashlib.sha256((IMAGES / name).read_bytes()).hexdigest()[:16]
+    CONTENTS.write_text(json.dumps(contents, indent=1) + "\n")
+    PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def main() -> int:
+    """Write, or with --check compare."""
+    if sys.argv[1:] != ["--check"]:
+        write()
+        return 0
+    stale = check()
+    print(f"stale: {', '.join(stale)}; run python docs/figures.py" if stale else "all pictures and tables are fresh")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

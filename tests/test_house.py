@@ -120,7 +120,6 @@ IN_EVERY_MODULE = {
     "EXPERIMENT",  # each experiment has one, its name, its quick form and the size of its picture
     "NAME",
     "QUICK",
-    "SIZE",
     "READER",  # one in each reader
     "COMMAND",  # one in each file of cli/commands
     "TYPE_CHECKING",  # where importing typing would take longer than all the rest

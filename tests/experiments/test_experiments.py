@@ -12,10 +12,10 @@ from bisimetric.errors import FileFormatError
 from bisimetric.experiments import ALL, Workplace, read_record, write_record
 
 PANELS = {
-    "role-of-m": {"role-of-m": 2},
+    "role-of-m": {"role-of-m": 4},
     "heat-map": {"heat-map": 3},
-    "eta": {"eta": 2},
-    "running-time": {"running-time": 2, "running-time-tuned": 2},
+    "eta": {"eta": 4},
+    "running-time": {"running-time": 2, "running-time-tuned": 1},
     "instances": {"instances": 2 + 3 + 3 + 2 + 2},  # the points, the tree, and the maps of each kind
 }
 
@@ -73,7 +73,8 @@ def test_quick_is_quicker():
     """The short settings are a part of the full ones, where these take long."""
     quick, full = ALL["running-time"].quick, ALL["running-time"].config
     assert quick.sizes[-1] < full.sizes[-1]
-    for setting in ("sizes", "seeds", "discounts", "targets"):
+    assert quick.tuned_sizes[-1] < full.tuned_sizes[-1]
+    for setting in ("kinds", "sizes", "seeds", "discounts", "tuned_seeds", "tuned_discounts"):
         assert set(getattr(quick, setting)) <= set(getattr(full, setting))
     for name in ("role-of-m", "eta"):
         assert ALL[name].quick.rounds < ALL[name].config.rounds

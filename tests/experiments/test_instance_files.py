@@ -126,8 +126,9 @@ def test_damaged_maps_and_archives(folder, name, data):
 
 def test_missing_files(folder, tmp_path):
     """No folder, an empty one, one level too high, and a link to nothing."""
-    with pytest.raises(InvalidOption, match="which is no folder"):
-        read_instances(str(tmp_path / "nowhere"))
+    for name in ("", str(tmp_path / "nowhere")):
+        with pytest.raises(InvalidOption, match="which is no folder"):
+            read_instances(name)
     (tmp_path / "new").mkdir()
     with pytest.raises(InvalidOption, match=r"has 0 files that end in \.json, \.npz, \.txt, expected at least 3"):
         read_instances(str(tmp_path / "new"))

@@ -1,4 +1,4 @@
-"""Approximate solvers round by round, ladders of settings, and CPU seconds."""
+"""Approximate solvers round by round, and CPU seconds."""
 
 import time
 from contextlib import suppress
@@ -8,8 +8,15 @@ import pytest
 
 import bisimetric as bm
 from bisimetric._support.blocks import thread_count
-from bisimetric.experiments.methods import LADDERS, PAPER, climb
-from bisimetric.experiments.rounds import answer, iterates, relative_error, spaced_rounds, truth, values
+from bisimetric.experiments.rounds import (
+    answer,
+    iterates,
+    relative_error,
+    spaced_rounds,
+    stopping_round,
+    truth,
+    values,
+)
 from bisimetric.experiments.running_time import cpu_seconds, single_threaded
 
 
@@ -50,6 +57,24 @@ def test_a_run_that_settles_ends_early(problem):
     assert 10 < rounds[-1] < 1000
 
 
+def test_a_baseline_ends_at_its_tolerance(problem):
+    """A run ends when its own value changes by less than a share of it, and not before."""
+    solver = bm.SinkhornBellman(rounds=1000, regularisation=0.1, projections=10)
+    rough, fine = (answer(problem, solver, tolerance) for tolerance in (1e-2, 1e-6))
+    assert 2 < rough.rounds < fine.rounds < 1000
+    assert np.abs(rough.own / fine.own - 1).max() < 1e-2 / (1 - 0.9)
+    assert answer(problem, bm.SinkhornValueIteration(rounds=30), 1.0).rounds == 30
+
+
+def test_the_authors_early_stop():
+    """A run ends when no entry of π moves by 1e-4: soon with tiny steps, never with a constant step that cycles."""
+    rooms = [bm.environments.small_four_rooms(name) for name in "ab"]
+    easy = bm.Problem(*rooms, discount=0.5)
+    paper = bm.SinkhornValueIteration.as_in_paper
+    assert stopping_round(easy, paper(step_size=1e-6, rounds=50)) == 2
+    assert stopping_round(easy, paper(step_size=10.0, rounds=50)) is None
+
+
 def test_spaced():
     """One and even numbers, ascending, to the end."""
     looks = spaced_rounds(750, 12)
@@ -57,16 +82,6 @@ def test_spaced():
     assert looks[-1] == 750
     assert looks == sorted(set(looks))
     assert all(k % 2 == 0 for k in looks[1:])
-
-
-def test_climbing(problem):
-    """Smaller errors need more rounds; an error that no setting reaches gives None; a found setting reaches it."""
-    exact = truth(problem)
-    found = climb(problem, LADDERS["SVI"], exact, (0.05, 0.01))
-    assert 1 <= found[0.05].solver.rounds < found[0.01].solver.rounds
-    again = answer(problem, found[0.01].solver)
-    assert relative_error(again.value, exact) == pytest.approx(found[0.01].error, rel=1e-2)
-    assert climb(problem, [PAPER["EntropicOTC"]], exact, (1e-4,)) == {1e-4: None}
 
 
 def test_seconds_of_short_calls():

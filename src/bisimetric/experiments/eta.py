@@ -1,11 +1,10 @@
 """The step size η: constant, or decaying like 1/√k?
 
-Two 4-rooms chains with 20 states, m = 1. The picture shows the error of the rounded couplings π after k rounds,
-
-    max(V^π - V*) / max V*         over all pairs of states; the record also has the error at the starts
-
-for constant η, for 10/√k, and for this package's default. The paper's message: a large constant η is fast at first
-and then stalls, a small one is slow, a decaying one is best.
+Two 4-rooms chains with 20 states, m = 1. The upper panels show the error of the authors' quantity, (1-γ) times the mean
+of V^π - V* over the stationary law of P⊗Q; the lower ones that of the distance between the starts, relative to it. The
+curves are constant η and 10/√k as in the paper, the averaged output of Algorithms 1 and 2 for η = 1, and our runs in
+two phases. The paper's message: a large constant η is fast at first and then stalls, a small one is slow, a decaying
+one is best.
 
 Paper: Figure 3, whose error is against a long run with a small η; ours is against the exact value.
 """
@@ -19,19 +18,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bisimetric.environments import small_four_rooms
+from bisimetric.experiments.convergence import AT_STARTS, MEAN, Compared, Curve, draw_panels
 from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
-from bisimetric.experiments.methods import PROPOSED
-from bisimetric.experiments.rounds import TRUTH, relative_error, spaced_rounds, values
-from bisimetric.problems.discounted import Problem
-from bisimetric.solvers.sinkhorn.step_size import Decaying, StepSize
-from bisimetric.solving.solve import solve
+from bisimetric.experiments.methods import AVERAGED, OURS, PROPOSED
+from bisimetric.experiments.rounds import spaced_rounds
+from bisimetric.solvers.sinkhorn.step_size import Decaying
 
 if TYPE_CHECKING:
     from bisimetric.experiments.experiment import Figure
 
 NAME = "eta"
-AUTO = "auto"
-SIZE = (9.6, 3.9)  # inches
+FLOORS = {MEAN: 1e-5, AT_STARTS: 1e-4}  # smaller errors are not drawn; the first is that of the authors' picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,98 +38,113 @@ class Config:
     discount: float = 0.95
     constant: tuple[float, ...] = (0.1, 1.0, 10.0)
     decaying: float = 10.0
+    averaged: float = 1.0  # η of the averaged output
+    averaged_rounds: int = 2_000
     inner_steps: int = 1
     rounds: int = 20_000
     looks: int = 8
+    our_rounds: tuple[int, ...] = (10, 25, 50, 100, 250, 500, 1000, 2000, 5000, 10_000, 20_000)
 
-    def step_sizes(self) -> dict[str, StepSize]:
-        """Every step size by the name of its curve."""
-        return {
-            **{f"η = {eta:g}": eta for eta in self.constant},
-            f"η = {self.decaying:g}/√k": Decaying(self.decaying),
-            AUTO: AUTO,
-        }
+    def step_sizes(self) -> dict[str, Any]:
+        """The paper's step sizes by the name of their curve."""
+        constant = {f"η = {eta:g}": eta for eta in self.constant}
+        return {**constant, f"η = {self.decaying:g}/√k": Decaying(self.decaying)}
 
 
-QUICK = Config(rounds=2_000, looks=5)
+QUICK = Config(rounds=1_000, averaged_rounds=200, looks=5, our_rounds=(10, 25, 50, 100, 250, 500, 1000))
 
 
 def run(config: Config, workplace: Workplace) -> Result:
-    """The errors of every method and step size, by round."""
-    problem = Problem(small_four_rooms("a"), small_four_rooms("b"), discount=config.discount)
+    """The exact values, and the curves of every method and step size."""
     workplace.say("the exact distance")
-    exact = solve(problem, tol=TRUTH)
+    compared = Compared(small_four_rooms("a"), small_four_rooms("b"), config.discount)
     looks = spaced_rounds(config.rounds, config.looks)
-    curves: dict[str, dict[str, Any]] = {}
+    curves: dict[str, dict[str, Curve]] = {}
     for method, solver in PROPOSED.items():
         curves[method] = {}
         for name, step in config.step_sizes().items():
             workplace.say(f"{method}, {name}")
-            made = solver(step_size=step, inner_steps=config.inner_steps, rounds=looks[-1])
-            found = [value for _, value in values(problem, made, looks, exact.value)]
-            curves[method][name] = {
-                "largest": [relative_error(value, exact.value) for value in found],
-                "starts": [_at_starts(problem, value) / exact.distance - 1.0 for value in found],
-            }
+            made = solver.as_in_paper(step_size=step, inner_steps=config.inner_steps, rounds=looks[-1])
+            curves[method][name] = compared.last(made, looks)
+        name = f"η = {config.averaged:g}, {AVERAGED}"
+        workplace.say(f"{method}, {name}")
+        few = [k for k in looks if k <= config.averaged_rounds]
+        made = solver.as_in_paper(step_size=config.averaged, rounds=few[-1], output="average")
+        curves[method][name] = compared.averaged(made, few)
+        workplace.say(f"{method}, {OURS}")
+        curves[method][OURS] = compared.final(solver(), config.our_rounds)
+    return {"exact": compared.exact_numbers(), "curves": curves}
+
+
+def errors(record: Record) -> dict[str, dict[str, Any]]:
+    """The curves with errors in the place of values: absolute ones of the mean, relative ones at the starts."""
+    exact = record["result"]["exact"]
     return {
-        "exact": exact.distance,
-        "largest": float(exact.value.max()),
-        "relative_gap": exact.relative_gap,
-        "rounds": looks,
-        "errors": curves,
+        method: {
+            name: {
+                "rounds": curve["rounds"],
+                MEAN: [value - exact[MEAN] for value in curve[MEAN]],
+                AT_STARTS: [value / exact[AT_STARTS] - 1.0 for value in curve[AT_STARTS]],
+            }
+            for name, curve in curves.items()
+        }
+        for method, curves in record["result"]["curves"].items()
     }
 
 
-def _at_starts(problem: Problem, value: Any) -> float:
-    assert problem.source.start is not None
-    assert problem.target.start is not None
-    return float(problem.source.start @ value @ problem.target.start)
-
-
 def draw(record: Record) -> Mapping[str, Figure]:
-    """One panel per method, one curve per step size."""
-    from bisimetric import plot
-    from bisimetric.views.figures import new_figure
-
-    result, config = record["result"], record["config"]
-    figure = new_figure(SIZE)
-    panels = figure.subplots(1, len(PROPOSED), sharey=True)
-    for axes, method in zip(panels, PROPOSED, strict=True):
-        curves = {name: (result["rounds"], errors["largest"]) for name, errors in result["errors"][method].items()}
-        plot.convergence(
-            curves, xlabel="rounds k", ylabel="largest error / largest distance",
-            title=f"{method}, m = {config['inner_steps']}, γ = {config['discount']:g}", log=(True, True), axes=axes,
-        )  # fmt: skip
-    panels[0].get_legend().remove()  # the other panel's legend serves both
-    panels[1].set_ylabel("")
+    """The authors' error above, the error at the starts below; one curve per step size."""
+    config, exact = record["config"], record["result"]["exact"]
+    titles = {quantity: f"exact value {exact[quantity]:.6f}" for quantity in (MEAN, AT_STARTS)}
+    labels = {
+        MEAN: "error of (1-γ) · mean over the\nstationary law (the authors' error)",
+        AT_STARTS: "error of the distance between\nthe starts, relative to it",
+    }
+    figure = draw_panels(errors(record), titles, labels, floors=FLOORS, log=(True, True))
+    figure.suptitle(
+        f"20-state 4-rooms a against b, γ = {config['discount']:g}, m = {config['inner_steps']}; errors below "
+        f"{FLOORS[MEAN]:g} and {FLOORS[AT_STARTS]:g} are not drawn",
+        fontsize="medium",
+    )
     return {NAME: figure}
 
 
 def tables(record: Record) -> Sequence[Table]:
-    """Errors after about 100 and 1000 rounds and at the end."""
-    result = record["result"]
-    rounds = result["rounds"]
-    ends = [int(np.argmin(np.abs(np.log(np.divide(rounds, wish))))) for wish in (100, 1000, rounds[-1])]
-    head = ["", *(f"{method} k = {rounds[k]}" for method in PROPOSED for k in ends)]
-    body = [
-        [name, *(f"{100 * result['errors'][method][name]['largest'][k]:.2g} %" for method in PROPOSED for k in ends)]
-        for name in result["errors"]["SVI"]
-    ]
-    notes = (
-        f"max(V^π - V*)/max V*, last couplings, rounded. Exact distance between the starts: {result['exact']:.10f}.",
-    )
-    title = f"Step size: 20-state 4-rooms a against b, γ = {record['config']['discount']:g}"
-    return [Table(title, head, body, notes)]
+    """Errors at the starts after about 100 and 1000 rounds and at the end, where a curve goes that far."""
+    found = errors(record)
+    rounds = next(iter(found["SVI"].values()))["rounds"]
+    wishes = sorted({min(wish, rounds[-1]) for wish in (100, 1000, rounds[-1])})
+    made = []
+    for quantity, text in ((MEAN, "error of the authors' quantity"), (AT_STARTS, "relative error at the starts")):
+        head = ["", *(f"{method} k ≈ {wish}" for method in PROPOSED for wish in wishes)]
+        body = [
+            [name, *(_cell(found[method][name], quantity, wish) for method in PROPOSED for wish in wishes)]
+            for name in found["SVI"]
+        ]
+        note = f"Exact value: {record['result']['exact'][quantity]:.10f}."
+        made.append(Table(f"Step size: {text}", head, body, (note,)))
+    return made
+
+
+def _cell(curve: Mapping[str, Any], quantity: str, wish: int) -> str:
+    """The error nearest to a number of rounds; a dash where the curve ends before."""
+    if curve["rounds"][-1] < 0.8 * wish:
+        return "–"
+    place = int(np.argmin(np.abs(np.log(np.divide(curve["rounds"], wish)))))
+    error = curve[quantity][place]
+    return f"{error:.1e}" if quantity == MEAN else f"{100 * error:.2g} %"
 
 
 def summary(record: Record) -> dict[str, Any]:
-    """The exact distance, and the errors after the last round."""
-    result = record["result"]
+    """The exact values, and the errors after the last round of each curve."""
     last = {
-        method: {name: errors["largest"][-1] for name, errors in curves.items()}
-        for method, curves in result["errors"].items()
+        method: {
+            name: {"rounds": curve["rounds"][-1], MEAN: curve[MEAN][-1], AT_STARTS: curve[AT_STARTS][-1]}
+            for name, curve in curves.items()
+        }
+        for method, curves in errors(record).items()
     }
-    return {"exact": result["exact"], "last_round": result["rounds"][-1], "last_error": last}
+    return {"exact": record["result"]["exact"], "last_error": last}
 
 
 EXPERIMENT = Experiment(NAME, (NAME,), Config(), QUICK, run, draw, tables, summary)

@@ -42,7 +42,7 @@ class Instance(NamedTuple):
 def read_instances(folder: str) -> list[Instance]:
     """The instances in a folder, in the order of their names, numbers by size."""
     place = usable_path(folder, "--instances")
-    if not place.is_dir():
+    if not folder or not place.is_dir():
         raise InvalidOption(f"--instances is {folder!r}, which is no folder; give the folder with the files")
     files = sorted((file for file in place.iterdir() if file.suffix.lower() in INSTANCE_READERS), key=_natural)
     if len(files) < FEWEST:

@@ -1,8 +1,9 @@
 """The role of m: does it matter how often the Bellman–Sinkhorn operator is applied in a round?
 
-The 4-rooms p1 against p0 with η = 1. The picture shows the distance between the starts under the rounded couplings
-after k rounds, for several m, by SVI and by SPI, and the exact distance as a line. The paper's message: the curves
-hardly depend on m, and m = 1 is competitive.
+The 4-rooms p1 against p0 with η = 1, for several m, by SVI and by SPI. The upper panels show the authors' quantity, the
+mean of V^π over the stationary law of P⊗Q, times 1-γ; the lower ones the distance between the starts. Besides the last
+couplings of the paper's runs there are the averaged output of Algorithms 1 and 2 (m = 1), and our runs in two phases.
+The paper's message: the curves hardly depend on m, and m = 1 is competitive.
 
 Paper: Figure 1. It has no exact distance to compare with.
 """
@@ -13,21 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bisimetric.environments import four_rooms
+from bisimetric.experiments.convergence import AT_STARTS, MEAN, Compared, Curve, draw_panels
 from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
-from bisimetric.experiments.methods import PROPOSED
-from bisimetric.experiments.rounds import TRUTH, spaced_rounds, values
-from bisimetric.models.rows import Floats
-from bisimetric.problems.discounted import Problem
-from bisimetric.solving.solve import solve
+from bisimetric.experiments.methods import AVERAGED, OURS, PROPOSED
+from bisimetric.experiments.rounds import spaced_rounds
 
 if TYPE_CHECKING:
     from bisimetric.experiments.experiment import Figure
 
 NAME = "role-of-m"
-SIZE = (9.6, 3.8)  # inches
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,99 +44,80 @@ QUICK = Config(rounds=250, inner_steps=(1, 2, 5), compared_at=(10, 50, 100, 250)
 
 
 def run(config: Config, workplace: Workplace) -> Result:
-    """The exact distance, a curve per method and m, and how far the curves are apart."""
-    problem = Problem(four_rooms(config.source), four_rooms(config.target), discount=config.discount)
+    """The exact values, and a curve per method and m, for the averaged output, and for two phases."""
     workplace.say("the exact distance")
-    exact = solve(problem, tol=TRUTH)
-    pair = tuple(int(np.argmax(chain.start)) for chain in (problem.source, problem.target) if chain.start is not None)
+    compared = Compared(four_rooms(config.source), four_rooms(config.target), config.discount)
     looks = sorted({*spaced_rounds(config.rounds, config.looks), *config.compared_at})
-    curves = {}
-    for method in PROPOSED:
+    curves: dict[str, dict[str, Curve]] = {}
+    for method, solver in PROPOSED.items():
+        curves[method] = {}
         for m in config.inner_steps:
             workplace.say(f"{method}, m = {m}")
-            curves[f"{method} {m}"] = _curve(problem, (method, m), config, looks, exact.value, pair)
-    return {
-        "starts": pair,
-        "exact": exact.distance,
-        "interval": exact.interval,
-        "rounds": looks,
-        "estimates": {method: {str(m): curves[f"{method} {m}"] for m in config.inner_steps} for method in PROPOSED},
-        "spread": {
-            method: [_spread(curves, method, config, looks.index(k), exact.distance) for k in config.compared_at]
-            for method in PROPOSED
-        },
-    }
-
-
-def _curve(
-    problem: Problem, setting: tuple[str, int], config: Config, looks: Sequence[int], guess: Floats, pair: Any
-) -> list[float]:
-    """The estimate after each of these rounds."""
-    method, m = setting
-    solver = PROPOSED[method](step_size=config.step_size, inner_steps=m, rounds=looks[-1])
-    return [float(value[pair]) for _, value in values(problem, solver, looks, guess)]
-
-
-def _spread(
-    curves: Mapping[str, Sequence[float]], method: str, config: Config, place: int, exact: float
-) -> dict[str, Any]:
-    """How far the curves of a method are apart at one of the rounds, relative to the exact distance."""
-    found = [curves[f"{method} {m}"][place] for m in config.inner_steps]
-    return {
-        "relative": (max(found) - min(found)) / exact,
-        "error_of_first": found[0] / exact - 1.0,
-        "error_of_best": min(found) / exact - 1.0,
-    }
+            made = solver.as_in_paper(step_size=config.step_size, inner_steps=m, rounds=looks[-1])
+            curves[method][f"m = {m}"] = compared.last(made, looks)
+        workplace.say(f"{method}, {AVERAGED}")
+        made = solver.as_in_paper(step_size=config.step_size, rounds=looks[-1], output="average")
+        curves[method][AVERAGED] = compared.averaged(made, looks)
+        workplace.say(f"{method}, {OURS}")
+        curves[method][OURS] = compared.final(solver(), config.compared_at)
+    return {"exact": compared.exact_numbers(), "curves": curves}
 
 
 def draw(record: Record) -> Mapping[str, Figure]:
-    """One panel per method, one curve per m."""
-    from bisimetric import plot
-    from bisimetric.views.figures import new_figure
-
+    """The authors' quantity above, the starts below; one curve per m, and two more."""
     result, config = record["result"], record["config"]
-    figure = new_figure(SIZE)
-    panels = figure.subplots(1, len(PROPOSED), sharey=True)
-    for axes, method in zip(panels, PROPOSED, strict=True):
-        curves = {f"m = {m}": (result["rounds"], found) for m, found in result["estimates"][method].items()}
-        title = f"{method}, η = {config['step_size']:g}, γ = {config['discount']:g}"
-        plot.convergence(
-            curves, exact=result["exact"], xlabel="rounds k", ylabel="estimated distance", title=title,
-            log=(True, False), axes=axes,
-        )  # fmt: skip
-    panels[0].get_legend().remove()  # the other panel's legend serves both
-    panels[1].set_ylabel("")
+    exact = result["exact"]
+    titles = {quantity: f"exact {exact[quantity]:.6f}" for quantity in (MEAN, AT_STARTS)}
+    labels = {
+        MEAN: "(1-γ) · mean over the stationary\nlaw of P⊗Q (the authors' distance)",
+        AT_STARTS: "distance between the starts\n(not normalised)",
+    }
+    figure = draw_panels(result["curves"], titles, labels, exact=exact)
+    pair = f"4-rooms {config['source']} against {config['target']}, γ = {config['discount']:g}"
+    figure.suptitle(f"{pair}, η = {config['step_size']:g} (ours: default steps)", fontsize="medium")
     return {NAME: figure}
 
 
+def errors_at(record: Record, quantity: str, k: int) -> dict[str, dict[str, float]]:
+    """The relative error after k rounds, by method and curve."""
+    result = record["result"]
+    return {
+        method: {
+            name: curve[quantity][curve["rounds"].index(k)] / result["exact"][quantity] - 1.0
+            for name, curve in curves.items()
+        }
+        for method, curves in result["curves"].items()
+    }
+
+
 def tables(record: Record) -> Sequence[Table]:
-    """Errors and spreads at chosen rounds."""
-    result, config = record["result"], record["config"]
-    numbers = config["inner_steps"]
-    head = ["rounds k", *(f"{method} {what}" for method in PROPOSED for what in ("m = 1", "best m", "spread"))]
-    body = []
-    for place, k in enumerate(config["compared_at"]):
-        row = [str(k)]
+    """Errors at chosen rounds: m = 1, the spread over m, the averaged output and two phases."""
+    config = record["config"]
+    what = {MEAN: "the authors' quantity", AT_STARTS: "at the starts"}
+    made = []
+    for quantity, text in what.items():
+        exact = record["result"]["exact"][quantity]
         for method in PROPOSED:
-            at = result["spread"][method][place]
-            row += [f"{100 * at[key]:.1f} %" for key in ("error_of_first", "error_of_best", "relative")]
-        body.append(row)
-    notes = (
-        f"Exact distance between the starts: {result['exact']:.10f}.",
-        f"Errors of the estimates above it, and (max - min)/exact over m in {{{', '.join(map(str, numbers))}}}.",
-    )
-    title = f"Role of m: {config['source']} against {config['target']}, γ = {config['discount']:g}"
-    return [Table(title, head, body, notes)]
+            body = []
+            for k in config["compared_at"]:
+                errors = errors_at(record, quantity, k)[method]
+                by_m = [errors[f"m = {m}"] for m in config["inner_steps"]]
+                row = [by_m[0], min(by_m), max(by_m) - min(by_m), errors[AVERAGED], errors[OURS]]
+                body.append([str(k), *(f"{100 * number:.1f} %" for number in row)])
+            head = ["rounds k", "m = 1", "best m", "spread over m", AVERAGED, OURS]
+            notes = (f"Errors relative to the exact value, {exact:.10f}; the spread is (max - min)/exact.",)
+            made.append(Table(f"Role of m, {method}, {text}", head, body, notes))
+    return made
 
 
 def summary(record: Record) -> dict[str, Any]:
-    """The exact distance, and the spreads over m by rounds."""
-    result = record["result"]
-    spreads = {
-        method: {str(k): at["relative"] for k, at in zip(record["config"]["compared_at"], found, strict=True)}
-        for method, found in result["spread"].items()
+    """The exact values, and the errors after the last rounds that are compared."""
+    last = record["config"]["compared_at"][-1]
+    return {
+        "exact": record["result"]["exact"],
+        "rounds": last,
+        "error": {quantity: errors_at(record, quantity, last) for quantity in (MEAN, AT_STARTS)},
     }
-    return {"exact": result["exact"], "relative_spread": spreads}
 
 
 EXPERIMENT = Experiment(NAME, (NAME,), Config(), QUICK, run, draw, tables, summary)

@@ -25,8 +25,8 @@ and continues from there after an interrupt. Pictures need matplotlib, instances
 also scikit-learn: pip install 'bisimetric[plot,ml]'.
 
 heat-map and instances take seconds, and --quick does not change them. All five
-take two minutes with --quick and about half an hour without, nearly all of it
-for running-time.
+take a minute of CPU time with --quick and about half an hour without, nearly
+all of it for running-time.
 
 --instances DIR takes the instances from a folder: every .json file as the
 authors published theirs ({"transition_function": [[…]], "reward": […],
