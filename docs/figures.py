@@ -54,7 +54,8 @@ def digest_of(figure: Any) -> str:
         parts += [] if legend is None else [text.get_text() for text in legend.get_texts()]
         for line in axes.lines:
             parts += [str(line.get_color()), *(rounded(line.get_data(orig=True)[k]) for k in range(2))]
-        parts += [rounded(collection.get_offsets()) for collection in axes.collections]
+        offsets = [collection.get_offsets() for collection in axes.collections]
+        parts += [rounded(places) for places in offsets if len(places) > 1]  # points; bands and bars have one
         parts += [rounded(image.get_array()) for image in axes.images]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 

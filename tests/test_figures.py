@@ -13,7 +13,7 @@ LARGEST_RECORD = 400_000  # bytes
 
 
 @pytest.fixture
-def figures(tmp_path, monkeypatch):
+def figures():
     """docs/figures.py as a module."""
     spec = importlib.util.spec_from_file_location("figures", ROOT / "docs" / "figures.py")
     module = importlib.util.module_from_spec(spec)
