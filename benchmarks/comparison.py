@@ -165,7 +165,6 @@ def tables(rows: Sequence[Row], timeout: float) -> Iterator[Table]:
     yield Table("Times the CPU of ours", [head[0], *head[2:]], body(_ratio, columns[1:]))
     yield Table("Peak memory in MB above the process before the run", head, body(_memory, columns))
     yield Table(f"Largest relative error (wrong above {WRONG:g})", head, body(_error, columns))
-    yield targets(by_instance)
 
 
 def _seconds(figure: Figure) -> str:
@@ -192,28 +191,3 @@ def _error(figure: Figure) -> str:
 
 DENSE = (*FAMILIES[0], *FAMILIES[1])
 WALKS = (*FAMILIES[2], *FAMILIES[3])
-TARGETS = (  # peer, instances, smallest ratio of its CPU time to ours
-    ("vi-emd2", ("grid-5", "dense-20"), 500),
-    ("vi-emd2-macqueen", ("grid-5", "dense-20"), 500),
-    ("highs", ("grid-5", "dense-20"), 500),
-    ("pi-emd-lu", DENSE, 5),
-    ("pi-core-lu", DENSE, 5),
-    ("pi-core-bicgstab", DENSE, 5),
-    ("pi-emd-lu", WALKS, 100),
-    ("pi-core-lu", WALKS, 100),
-    ("pi-core-bicgstab", WALKS, 100),
-)
-
-
-def targets(by_instance: dict[str, dict[str, Figure]]) -> Table:
-    """Lower limits of ratios, and what was measured."""
-    body = []
-    for peer, instances, wanted in TARGETS:
-        for instance in instances:
-            figure = by_instance.get(instance, {}).get(peer)
-            if figure is None or figure.status not in ("solved", "wrong", "time-out"):
-                continue
-            met = "yes" if figure.ratio >= wanted else "open" if figure.status == "time-out" else "no"
-            label = "HiGHS" if peer == "highs" else METHODS[peer]
-            body.append([f"{label}, {TITLES[instance]}", f"{wanted}×", f"{_ratio(figure)}×", met])
-    return Table("Times the CPU of ours", ["", "at least", "measured", "reached"], body)

@@ -94,11 +94,10 @@ def test_tables_show_what_went_wrong():
     ]
     for late in rows[3:5]:
         del late["cpu"]
-    seconds, ratios, _, errors, targets = comparison.tables(rows, 60.0)
+    seconds, ratios, _, errors = comparison.tables(rows, 60.0)
     assert seconds.body == [["grid 5×5", "0.02", "out of memory", "> 60", "> 60 †", "wrong 0.5", "3"]]
     assert ratios.body == [["grid 5×5", "out of memory", "> 3000", "> 3000 †", "wrong", "150"]]
     assert errors.body[0][5] == "1e-01"
-    assert ["HiGHS, grid 5×5", "500×", "150×", "no"] in [list(line) for line in targets.body]
 
 
 def test_what_must_be_slower_is_not_run():
@@ -171,8 +170,8 @@ def test_tables_of_savings():
         sizes = {"states": size, "edges": 5 * size, "classes": size}
         rows.append({"study": "refinement", "turn": 0, "instance": f"even-{size}", "cpu": 0.1 * size**2, **sizes})
     savings, growth = bisimulation.tables(rows)
-    assert savings.body[0][1:] == ["10", "2", "6", "3×", "1.5×", "10", "20", "2×", "1.8×"]
-    assert savings.body[1][1:6] == ["10", "2", "6", "3×", "8×"]
+    assert savings.body[0][1:] == ["10", "2", "6", "3×", "10", "20", "2×"]
+    assert savings.body[1][1:6] == ["10", "2", "6", "3×", ""]
     assert [line[-1] for line in growth.body] == ["", "4.00"]
 
 
