@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import bisimetric as bm
 
 NAMES = ("a", "b", "goal", "deadlock", "two words", "x[1]", "é", "a=b", "3")
-propositions = st.sets(st.sampled_from(NAMES), max_size=3)
+propositions = st.one_of(st.sets(st.sampled_from(NAMES), max_size=3), st.sampled_from(("", *NAMES)))
 texts = st.text(max_size=6).filter(str.isprintable)
 EXTRA = ("labels", "names", "start")
 

@@ -10,6 +10,7 @@ from stormpy.examples import files
 
 import bisimetric as bm
 from bisimetric.errors import InvalidOption
+from bisimetric.models.chain import compared_labels
 from tests import strategies
 from tests.io.decorated import decorated, there_and_back
 
@@ -21,7 +22,7 @@ def test_chains_come_back_from_drn(chain):
     """Through Storm's parser: all but the names."""
     found = there_and_back(chain, "model.drn")
     assert np.array_equal(found.transitions.toarray(), chain.transitions.toarray())
-    assert (found.labels or ()) == (chain.labels or ((),) * chain.n_states)
+    assert compared_labels(found.labels) == (compared_labels(chain.labels) if any(chain.labels or ()) else None)
     for one, other in ((found.reward, chain.reward), (found.start, chain.start)):
         assert (one is None) == (other is None)
         assert other is None or np.array_equal(one, other)

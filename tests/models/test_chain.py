@@ -204,3 +204,19 @@ def test_texts():
     chain = bm.MarkovChain(HALF, reward=[0, 1], start=0)
     assert repr(chain) == "MarkovChain(2 states, 3 transitions, reward, start)"
     assert chain._repr_html_() == f"<code>{chain!r}</code>"
+
+
+def test_a_text_is_the_set_that_holds_it_alone():
+    """So a model equals what comes back from a file of a model checker, and is at distance zero from it."""
+    rows = [[0.5, 0.5, 0], [0, 1, 0], [0, 0, 1]]
+    texts, sets = (bm.MarkovChain(rows, labels=labels) for labels in (["", "a", "b"], [(), {"a"}, ["b"]]))
+    assert texts == sets
+    assert hash(texts) == hash(sets)
+    assert texts.labels == ("", "a", "b")
+    assert texts != bm.MarkovChain(rows, labels=["", "a", ("b", "c")])
+    assert bm.MDP([rows], [[0]] * 3, labels=texts.labels) == bm.MDP([rows], [[0]] * 3, labels=sets.labels)
+    for cost in (bm.cost.label_mismatch, bm.cost.label_difference, bm.cost.label_jaccard):
+        assert not np.diagonal(bm.distance(texts, sets, discount=0.5, cost=cost).value).any()
+    assert not np.diagonal(bm.bisimilarity_distance(texts, sets).value).any()
+    mixed = bm.MarkovChain(np.eye(4), labels=["", (), "a", ("a",)])
+    assert bm.bisimilar_classes(mixed).tolist() == [0, 0, 1, 1]

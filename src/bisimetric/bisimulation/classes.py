@@ -22,7 +22,7 @@ from scipy import sparse
 
 from bisimetric._support.options import as_float, one_of, shown
 from bisimetric.errors import InvalidChain, InvalidOption
-from bisimetric.models.chain import MarkovChain
+from bisimetric.models.chain import MarkovChain, compared_labels
 from bisimetric.models.matching import Choices, Matching, choices_of, match
 from bisimetric.models.mdp import MDP
 from bisimetric.models.partition import DEFAULT_TOL, Classes, Moves, common_refinement, equal_numbers, refine
@@ -117,10 +117,11 @@ def _observation_groups(chain: MarkovChain) -> Classes:
 
 def _label_groups(model: MarkovChain | MDP) -> Classes:
     """Groups of states with the same label; one group without labels."""
-    if model.labels is None:
+    labels = compared_labels(model.labels)
+    if labels is None:
         return np.zeros(model.n_states, np.int64)
     number: dict[object, int] = {}
-    return np.array([number.setdefault(label, len(number)) for label in model.labels], np.int64)
+    return np.array([number.setdefault(label, len(number)) for label in labels], np.int64)
 
 
 def _action_reward_groups(mdp: MDP) -> Classes:

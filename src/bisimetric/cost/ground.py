@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bisimetric._support.options import is_positive, shown
 from bisimetric.errors import InvalidOption, InvalidProblem
-from bisimetric.models.chain import MarkovChain
+from bisimetric.models.chain import MarkovChain, compared_labels
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, real_array
 
 DIGITS = 53  # binary digits of a float64
@@ -276,9 +276,10 @@ def label_numbers(source: MarkovChain, target: MarkovChain) -> tuple[Numbers, Nu
     numbers: dict[object, int] = {}
     codes = []
     for role, chain in (("source", source), ("target", target)):
-        if chain.labels is None:
+        labels = compared_labels(chain.labels)
+        if labels is None:
             raise InvalidProblem(f"the {role} chain has no labels; give it some, or another cost")
-        codes.append(np.array([numbers.setdefault(label, len(numbers)) for label in chain.labels], np.int64))
+        codes.append(np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64))
     return codes[0], codes[1]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bisimetric.cost.ground import DIFFERENCE, Named, exact, label_numbers
-from bisimetric.models.chain import MarkovChain
+from bisimetric.models.chain import MarkovChain, compared_labels
 from bisimetric.models.rows import Floats
 
 
@@ -22,8 +22,8 @@ def _on_sets(distance: Callable[[Floats, Floats], Floats]) -> Callable[[MarkovCh
 
     def between(source: MarkovChain, target: MarkovChain) -> Floats:
         numbers = label_numbers(source, target)
-        labels = dict(zip(numbers[0].tolist(), source.labels or (), strict=True))
-        labels |= dict(zip(numbers[1].tolist(), target.labels or (), strict=True))
+        labels = dict(zip(numbers[0].tolist(), compared_labels(source.labels) or (), strict=True))
+        labels |= dict(zip(numbers[1].tolist(), compared_labels(target.labels) or (), strict=True))
         sets = [set(label) if isinstance(label, tuple) else {label} for _, label in sorted(labels.items())]
         parts = {part: k for k, part in enumerate(dict.fromkeys(part for own in sets for part in own))}
         has = np.zeros((len(sets), len(parts)))

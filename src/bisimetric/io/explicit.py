@@ -1,8 +1,9 @@
 """Models as explicit files of PRISM: `.tra`, and beside it `.lab`, `.srew`, `.trew` and `.sta` as needed.
 
 Numbers are written so that they come back to the last bit, and `bisimetric.from_explicit` reads the same model: its
-rows, rewards, names and initial states. Labels come back as sets of propositions. Actions keep their names; those that
-no state has are left out. What a chain knows of how its rows were rounded stays in `.npz` and `.json` files.
+rows, rewards, names and initial states. Labels come back as sets of propositions; a text is the same label as the set
+that holds it alone. Actions keep their names; those that no state has are left out. What a chain knows of how its rows
+were rounded stays in `.npz` and `.json` files.
 """
 
 from __future__ import annotations

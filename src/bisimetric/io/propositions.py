@@ -10,7 +10,7 @@ import numpy as np
 
 from bisimetric._support.text import printable
 from bisimetric.errors import InvalidOption
-from bisimetric.models.chain import Label, MarkovChain, checked_start
+from bisimetric.models.chain import Label, MarkovChain, checked_start, compared_labels
 from bisimetric.models.mdp import MDP
 
 INITIAL_LABEL = "init"  # the label of the states in which a model starts
@@ -22,7 +22,7 @@ def proposition_sets(model: MarkovChain | MDP) -> list[tuple[str, ...]] | None:
     if model.labels is None:
         return None
     found: dict[Label, tuple[str, ...]] = {}
-    for label in dict.fromkeys(model.labels):
+    for label in dict.fromkeys(compared_labels(model.labels) or ()):
         parts = label if isinstance(label, tuple) else (label,)
         found[label] = tuple(sorted({_as_text(part) for part in parts} - {""}))
         for name in found[label]:
@@ -38,7 +38,7 @@ def proposition_sets(model: MarkovChain | MDP) -> list[tuple[str, ...]] | None:
             raise InvalidOption(
                 f"the labels {owner[names]!r} and {label!r} are the same set of propositions; {OTHER_FORMATS}"
             )
-    return [found[label] for label in model.labels]
+    return [found[label] for label in compared_labels(model.labels) or ()]
 
 
 def initial_states(model: MarkovChain | MDP) -> list[int]:

@@ -56,7 +56,8 @@ class MarkovChain(EqualByContent, Stored, Immutable):
     names : sequence of n different strings, optional
     labels : sequence of n labels, optional
         One value per state: a string, a number, or a flat collection of those (a set of propositions, a feature
-        vector). Labels are the same where Python finds them equal: True, 1 and 1.0 are one label.
+        vector). Labels are the same where Python finds them equal: True, 1 and 1.0 are one label. A text is the same
+        label as the set that holds it alone, and an empty text the same as the empty set.
 
     Attributes
     ----------
@@ -189,7 +190,7 @@ class MarkovChain(EqualByContent, Stored, Immutable):
         return rows.indptr, rows.indices, rows.data, self.reward, self.start
 
     def _words(self) -> tuple[object, ...]:
-        return self.names, self.labels
+        return self.names, compared_labels(self.labels)
 
     def __repr__(self) -> str:
         present = [name for name in ("reward", "start", "names", "labels") if getattr(self, name) is not None]
@@ -273,6 +274,13 @@ def checked_labels(labels: Iterable[object] | None, n_states: int) -> tuple[Labe
     if len(checked) != n_states:
         raise InvalidChain(f"labels has {len(checked)} entries, expected one per state: {n_states}")
     return checked
+
+
+def compared_labels(labels: Sequence[Label] | None) -> list[Label] | None:
+    """Labels such that the same ones are equal: texts as sets of one, which is how model checkers know them."""
+    if labels is None:
+        return None
+    return [((label,) if label else ()) if isinstance(label, str) else label for label in labels]
 
 
 def _checked_label(label: object, k: int) -> Label:

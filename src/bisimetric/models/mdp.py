@@ -20,7 +20,7 @@ from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.lazy import method_above
 from bisimetric._support.stored import Stored
 from bisimetric.errors import InvalidChain, InvalidOption
-from bisimetric.models.chain import Label, MarkovChain, checked_labels, checked_names, checked_start
+from bisimetric.models.chain import Label, MarkovChain, checked_labels, checked_names, checked_start, compared_labels
 from bisimetric.models.frames import without_frames
 from bisimetric.models.policies import OptimalPolicy, checked_policy, mean_rewards
 from bisimetric.models.rows import (
@@ -226,7 +226,7 @@ class MDP(EqualByContent, Stored, Immutable):
         return self.rewards, self.available, self.start, *rows
 
     def _words(self) -> tuple[object, ...]:
-        return self.rewards.shape, self.names, self.actions, self.labels
+        return self.rewards.shape, self.names, self.actions, compared_labels(self.labels)
 
     def __repr__(self) -> str:
         present = [name for name in ("start", "names", "labels") if getattr(self, name) is not None]

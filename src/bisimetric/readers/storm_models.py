@@ -95,8 +95,10 @@ def _matrix(matrix: Any) -> sparse.csr_array:
     return rows
 
 
-def _label_sets(found: Any, n_states: int) -> list[set[str]]:
-    """The labels of every state, without the one of initial states."""
+def _label_sets(found: Any, n_states: int) -> list[set[str]] | None:
+    """The labels of every state, without the one of initial states; None if no other label is declared."""
+    if set(found.labeling.get_labels()) <= {INITIAL_LABEL}:
+        return None
     sets: list[set[str]] = [set() for _ in range(n_states)]
     for label in found.labeling.get_labels():
         if label != INITIAL_LABEL:
@@ -106,7 +108,7 @@ def _label_sets(found: Any, n_states: int) -> list[set[str]]:
 
 
 def _without_deadlocks(
-    rows: sparse.csr_array, owner: Ints, labels: list[set[str]], deadlocks: Deadlocks
+    rows: sparse.csr_array, owner: Ints, labels: list[set[str]] | None, deadlocks: Deadlocks
 ) -> sparse.csr_array:
     """States without transitions get a self-loop and a label, unless they are refused."""
     stuck = np.flatnonzero(np.diff(rows.indptr) == 0)
@@ -114,8 +116,9 @@ def _without_deadlocks(
         return rows
     if deadlocks == "refuse":
         raise deadlocked(owner[stuck].tolist())
-    for state in owner[stuck].tolist():
-        labels[state].add(DEADLOCK_LABEL)
+    if labels is not None:
+        for state in owner[stuck].tolist():
+            labels[state].add(DEADLOCK_LABEL)
     loops = sparse.csr_array((np.ones(len(stuck)), (stuck, owner[stuck])), shape=rows.shape)
     return sparse.csr_array(rows + loops)
 
