@@ -158,6 +158,29 @@ def test_the_table_of_constants_is_no_longer_than_needed():
     assert {name for name, values in homes().items() if len(values) > 1} >= IN_EVERY_MODULE
 
 
+TYPE_IN_EVERY_MODULE = {"Config"}  # the options of an experiment
+
+
+def types(tree: ast.Module) -> set[str]:
+    """Classes and names of types that a module defines, without type variables."""
+    found = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and not ast.unparse(node.value).startswith("TypeVar("):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            found |= {name for name in names if name[0].isupper() and not name.isupper()}
+    return found
+
+
+def test_one_home_and_one_meaning_for_each_type():
+    """No two modules define a class or the name of a type under one name."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for module, tree in TREES.items():
+        for name in types(tree):
+            found[name].append(module)
+    assert {"Problem", "Floats"} <= set(found)
+    assert_none({name: at for name, at in found.items() if len(at) > 1 and name not in TYPE_IN_EVERY_MODULE})
+
+
 SMALL_NUMBER = 1e-2  # a smaller one in a function is a tolerance, or part of a formula that has its own name
 FORMULAS = {"kernels/sinkhorn/elementary.py"}  # the coefficients of a series
 

@@ -17,7 +17,7 @@ from bisimetric.bisimulation.metric import bisimulation_metric
 from bisimetric.bisimulation.quotient import quotient
 from bisimetric.cli.messages import ExitCode, is_quiet, note, tell
 from bisimetric.cli.models import MODEL_ENDINGS, Reading, transition_count, write_model
-from bisimetric.cli.outcome import TOP, AnyAnswer, PairDistance, distances_table, gap_words, pair_at
+from bisimetric.cli.outcome import TOP, PairDistance, distances_table, gap_words, pair_at
 from bisimetric.cli.output import (
     STDOUT,
     Meter,
@@ -38,6 +38,7 @@ from bisimetric.models.partition import Classes
 from bisimetric.models.rows import Ints
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.problems.game import Actions
+from bisimetric.solving.game_solution import AnySolution
 from bisimetric.solving.solve import solve
 
 SIXTH_DIGIT_UP = 1 + 1e-5  # factor that raises the sixth digit of any number
@@ -166,7 +167,7 @@ def _read(request: ReductionRequest, progress: Progress) -> MarkovChain | MDP:
 
 def _distances(
     small: MarkovChain | MDP, actions: Actions, discount: float, time_limit: float | None, progress: Progress
-) -> AnyAnswer | None:
+) -> AnySolution | None:
     """The distances between classes; None if there is too little memory for them, or states have other actions."""
     try:
         if isinstance(small, MDP):
@@ -187,7 +188,7 @@ def _cost_name(small: MarkovChain | MDP) -> str:
     return "labels" if isinstance(small, MarkovChain) and small.reward is None else "reward"
 
 
-def _extremes(solution: AnyAnswer | None) -> tuple[tuple[PairDistance, ...], tuple[PairDistance, ...]]:
+def _extremes(solution: AnySolution | None) -> tuple[tuple[PairDistance, ...], tuple[PairDistance, ...]]:
     """The closest and the farthest pairs x < y."""
     if solution is None:
         return (), ()

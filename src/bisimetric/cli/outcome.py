@@ -17,14 +17,11 @@ from bisimetric.cli.output import Expense, Row, facts_table, pairs_table, shown_
 from bisimetric.couplings.explanation import Explanation, Part
 from bisimetric.models.mdp import Model
 from bisimetric.solving.assignment import Assignment
-from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.game_solution import AnySolution
 from bisimetric.solving.history import Status, Step
-from bisimetric.solving.solution import Solution
 
 TOP = 8  # pairs that are listed
 NUMBER_COLUMNS = 4  # columns of an explanation that hold numbers: occupancy, cost, amount, share
-
-AnyAnswer = Solution | MDPSolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ class Outcome:
     """A solution and what is printed about it: an explanation if both models have starts, else a summary."""
 
     question: QuestionText
-    solution: AnyAnswer
+    solution: AnySolution
     explanation: Explanation | None
     summary: Summary | None
     matching: Assignment | None
@@ -85,12 +82,12 @@ class Outcome:
     verdict: Verdict | None
 
 
-def has_starts(solution: AnyAnswer) -> bool:
+def has_starts(solution: AnySolution) -> bool:
     """Whether both models have starts, so that there is one distance."""
     return all(model.start is not None for model in solution.models)
 
 
-def summarise(solution: AnyAnswer, *, itself: bool = False) -> Summary | None:
+def summarise(solution: AnySolution, *, itself: bool = False) -> Summary | None:
     """The distances between all states, in short; `itself` leaves out one of (x, y) and (y, x), and (x, x)."""
     n, m = solution.value.shape
     places = np.flatnonzero(np.triu(np.ones((n, n), np.bool_), 1)) if itself else np.arange(n * m)
@@ -111,7 +108,7 @@ def summarise(solution: AnyAnswer, *, itself: bool = False) -> Summary | None:
     )
 
 
-def pair_at(solution: AnyAnswer, place: int) -> PairDistance:
+def pair_at(solution: AnySolution, place: int) -> PairDistance:
     """The distance at a flat index."""
     x, y = divmod(place, solution.value.shape[1])
     source, target = solution.problem.source, solution.problem.target
@@ -210,7 +207,7 @@ def verdict_line(outcome: Outcome) -> str:
     return f"undecided, {remedy}: the limit {outcome.limit!r} is in {known.interval}"
 
 
-def gap_words(solution: AnyAnswer) -> str:
+def gap_words(solution: AnySolution) -> str:
     """The relative gap, and the tolerance if it was missed."""
     gap = f"{solution.relative_gap:.1e} of the largest distance" if solution.relative_gap else "0"
     return gap if solution.reached_tol else f"{gap}; wanted {solution.tol:g}, NOT REACHED"

@@ -12,7 +12,6 @@ from bisimetric.cli.messages import ExitCode, digits, is_quiet, judge, note, tel
 from bisimetric.cli.models import Reading
 from bisimetric.cli.outcome import (
     TOP,
-    AnyAnswer,
     Outcome,
     QuestionText,
     as_document,
@@ -37,6 +36,7 @@ from bisimetric.errors import (
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.solving.assignment import Assignment
+from bisimetric.solving.game_solution import AnySolution
 from bisimetric.solving.history import Status, Step
 
 MatchBy = Literal["distance", "coupling"]
@@ -74,7 +74,7 @@ class Solve(Protocol):
         max_steps: int | None,
         time_limit: float | None,
         on_step: Callable[[Step], None],
-    ) -> AnyAnswer: ...
+    ) -> AnySolution: ...
 
 
 class Posed(NamedTuple):
@@ -133,7 +133,7 @@ def _check_limit(limit: float | None) -> None:
         raise InvalidOption(f"--fail-above is {limit:g}, expected a number ≥ 0")
 
 
-def _solve(solve: Solve, request: SolveRequest, progress: Progress) -> tuple[AnyAnswer, bool]:
+def _solve(solve: Solve, request: SolveRequest, progress: Progress) -> tuple[AnySolution, bool]:
     """The solution, and whether it missed the tolerance given with --tol."""
     progress.doing("solving")
     try:
@@ -141,12 +141,12 @@ def _solve(solve: Solve, request: SolveRequest, progress: Progress) -> tuple[Any
             tol=request.tol, max_steps=request.max_steps, time_limit=request.time_limit, on_step=progress.on_step
         )
     except ToleranceNotReached as error:
-        missed: AnyAnswer = error.solution
+        missed: AnySolution = error.solution
         return missed, True
     return solution, False
 
 
-def _write(solution: AnyAnswer, request: SolveRequest, question: QuestionText, progress: Progress) -> list[Exception]:
+def _write(solution: AnySolution, request: SolveRequest, question: QuestionText, progress: Progress) -> list[Exception]:
     """Write the files before anything is printed; returns the failures, to be told after the answer."""
     failures: list[Exception] = []
     for path, what, doing, write in (
@@ -166,18 +166,18 @@ def _write(solution: AnyAnswer, request: SolveRequest, question: QuestionText, p
     return failures
 
 
-def _draw(solution: AnyAnswer, question: QuestionText, path: str) -> None:
+def _draw(solution: AnySolution, question: QuestionText, path: str) -> None:
     from bisimetric import plot
 
     plot.save(plot.distances(solution, names=(question.source, question.target)), path)
 
 
-def _report(solution: AnyAnswer, request: SolveRequest, question: QuestionText, path: str) -> None:
+def _report(solution: AnySolution, request: SolveRequest, question: QuestionText, path: str) -> None:
     solution.report(path, names=(question.source, question.target), command=request.command_line)
 
 
 def _outcome(
-    solution: AnyAnswer, request: SolveRequest, question: QuestionText, meter: Meter, progress: Progress
+    solution: AnySolution, request: SolveRequest, question: QuestionText, meter: Meter, progress: Progress
 ) -> Outcome:
     progress.doing("explaining")
     single = has_starts(solution) and not question.itself
@@ -194,7 +194,7 @@ def _outcome(
     )
 
 
-def _matching(solution: AnyAnswer, by: MatchBy | None) -> Assignment | None:
+def _matching(solution: AnySolution, by: MatchBy | None) -> Assignment | None:
     """The states that go together; None after --time-limit where that needs the time spent at every pair."""
     if by is None or (by == "coupling" and solution.status is Status.TIME_LIMIT):
         return None
@@ -205,7 +205,7 @@ def _matching(solution: AnyAnswer, by: MatchBy | None) -> Assignment | None:
         return None
 
 
-def _explanation(solution: AnyAnswer) -> Explanation | None:
+def _explanation(solution: AnySolution) -> Explanation | None:
     """The pairs that contribute most; None after --time-limit, because they may take longer than the solve."""
     if solution.status is Status.TIME_LIMIT:
         return None
@@ -225,7 +225,7 @@ def _print(outcome: Outcome, as_json: bool) -> None:
         show(*(as_short_text if is_quiet() else as_text)(outcome))
 
 
-def _warn(solution: AnyAnswer, missed: bool, tol: float | None) -> None:
+def _warn(solution: AnySolution, missed: bool, tol: float | None) -> None:
     if missed:
         tell(f"the tolerance {tol:g} was not reached; {_reached(solution)}; {REMEDIES[solution.status]}")
     elif not solution.reached_tol and solution.status in (Status.STEP_LIMIT, Status.TIME_LIMIT, Status.STALLED):
@@ -256,7 +256,7 @@ def _interrupted(stopped: SolveInterrupted, request: SolveRequest, question: Que
     return ExitCode.INTERRUPTED
 
 
-def _reached(solution: AnyAnswer) -> str:
+def _reached(solution: AnySolution) -> str:
     relative = f"relative gap {solution.relative_gap:.1e}"
     if has_starts(solution):
         return f"the distance is in {digits(solution.distance, *solution.interval).interval}, {relative}"

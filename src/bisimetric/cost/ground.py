@@ -18,14 +18,12 @@ import numpy.typing as npt
 from bisimetric._support.options import is_positive, shown
 from bisimetric.errors import InvalidOption, InvalidProblem
 from bisimetric.models.chain import MarkovChain, compared_labels
-from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, real_array
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Ints, real_array
 
 DIGITS = 53  # binary digits of a float64
 NORMALISING = 4 * UNIT_ROUNDOFF  # bound on the relative error of (1-γ)·c: twice its two roundings
 DIFFERENCE = 2 * UNIT_ROUNDOFF  # bound on the relative error of |r - r'|: twice its one rounding
 LEAST = 5e-324  # the smallest positive float64
-
-Numbers = npt.NDArray[np.int64]
 
 
 class Cost(Protocol):
@@ -271,7 +269,7 @@ def _reward_gap_error(source: MarkovChain, target: MarkovChain) -> float:
     return 0.0 if int(exponent.max()) + 1 - int(unit.min()) <= DIGITS else DIFFERENCE
 
 
-def label_numbers(source: MarkovChain, target: MarkovChain) -> tuple[Numbers, Numbers]:
+def label_numbers(source: MarkovChain, target: MarkovChain) -> tuple[Ints, Ints]:
     """A number for the label of every state; equal labels have equal numbers in both chains."""
     numbers: dict[object, int] = {}
     codes = []

@@ -19,7 +19,7 @@ import numpy as np
 
 from bisimetric.environments import small_four_rooms
 from bisimetric.experiments.convergence import AT_STARTS, MEAN, Compared, Curve, draw_panels
-from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
+from bisimetric.experiments.experiment import Experiment, Record, ResultData, Table, Workplace
 from bisimetric.experiments.methods import AVERAGED, OURS, PROPOSED
 from bisimetric.experiments.rounds import spaced_rounds
 from bisimetric.solvers.sinkhorn.step_size import Decaying
@@ -54,7 +54,7 @@ class Config:
 QUICK = Config(rounds=1_000, averaged_rounds=200, looks=5, our_rounds=(10, 25, 50, 100, 250, 500, 1000))
 
 
-def run(config: Config, workplace: Workplace) -> Result:
+def run(config: Config, workplace: Workplace) -> ResultData:
     """The exact values, and the curves of every method and step size."""
     workplace.say("the exact distance")
     compared = Compared(small_four_rooms("a"), small_four_rooms("b"), config.discount)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Figure
 
 FORMAT = "bisimetric experiment"
-Result = dict[str, Any]  # plain data: texts, numbers, lists, dicts, None
+ResultData = dict[str, Any]  # plain data: texts, numbers, lists, dicts, None
 Record = dict[str, Any]
 
 
@@ -57,7 +57,7 @@ class Experiment:
     pictures: tuple[str, ...]  # the names of their files, without suffix
     config: Any  # a frozen dataclass
     quick: Any  # a config that takes less time
-    run: Callable[[Any, Workplace], Result]
+    run: Callable[[Any, Workplace], ResultData]
     draw: Callable[[Record], Mapping[str, Figure]]
     tables: Callable[[Record], Sequence[Table]]
     summary: Callable[[Record], dict[str, Any]]  # the key numbers, for programs

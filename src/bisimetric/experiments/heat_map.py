@@ -18,7 +18,7 @@ import numpy as np
 
 from bisimetric.environments import grid_3x3, matching_four_rooms
 from bisimetric.errors import InvalidOption
-from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
+from bisimetric.experiments.experiment import Experiment, Record, ResultData, Table, Workplace
 from bisimetric.experiments.rounds import TRUTH
 from bisimetric.models.chain import MarkovChain
 from bisimetric.problems.discounted import Problem
@@ -39,7 +39,7 @@ class Config:
     discount: float = 0.95
 
 
-def run(config: Config, workplace: Workplace) -> Result:
+def run(config: Config, workplace: Workplace) -> ResultData:
     """The distances, and how symmetric they are."""
     source, target = grid_3x3(), matching_four_rooms()
     workplace.say("the exact distances")

@@ -31,7 +31,7 @@ LARGEST_SLIP = 1e-6  # rows that sum to one up to this are rescaled, others are 
 AGAIN = "download the file again, or move it out of the folder"
 
 
-class Instance(NamedTuple):
+class NamedInstance(NamedTuple):
     """A chain with rewards and a start, the name of its file, and its map if it has one."""
 
     name: str
@@ -39,7 +39,7 @@ class Instance(NamedTuple):
     map: list[str] | None = None
 
 
-def read_instances(folder: str) -> list[Instance]:
+def read_instances(folder: str) -> list[NamedInstance]:
     """The instances in a folder, in the order of their names, numbers by size."""
     place = usable_path(folder, "--instances")
     if not folder or not place.is_dir():
@@ -65,7 +65,7 @@ def _hint(place: Path) -> str:
     return f"; there are some in its folders {', '.join(below[:4])}: give one of those" if below else ""
 
 
-def _read(file: Path) -> Instance:
+def _read(file: Path) -> NamedInstance:
     try:
         instance = INSTANCE_READERS[file.suffix.lower()](file)
         _check(instance.chain)
@@ -81,10 +81,10 @@ def _check(chain: MarkovChain) -> None:
             raise InvalidChain(f"the chain has no {part}, expected rewards and a start")
 
 
-def _read_json(file: Path) -> Instance:
+def _read_json(file: Path) -> NamedInstance:
     document = _document(file)
     if "transitions" in document:
-        return Instance(file.stem, as_chain(file))
+        return NamedInstance(file.stem, as_chain(file))
     missing = [key for key in AUTHORS_KEYS if key not in document]
     if missing:
         raise FileFormatError(f"lacks {' and '.join(missing)}, expected the keys {', '.join(AUTHORS_KEYS)}")
@@ -97,7 +97,7 @@ def _read_json(file: Path) -> Instance:
             f"has transition_function of shape {rows.shape}, reward of {len(reward)} and nu_0 of {len(start)} entries, "
             "expected [n, n], n and n"
         )
-    return Instance(
+    return NamedInstance(
         file.stem, MarkovChain(_rescaled(rows, "transition_function"), reward=reward, start=_rescaled(start, "nu_0"))
     )
 
@@ -125,7 +125,7 @@ def _rescaled(rows: Any, what: str) -> Any:
     return rows / sums
 
 
-def _read_map(file: Path) -> Instance:
+def _read_map(file: Path) -> NamedInstance:
     opened, _ = open_regular(file)
     with opened:
         data = opened.read()
@@ -133,11 +133,11 @@ def _read_map(file: Path) -> Instance:
         drawn = data.decode().strip("\n")
     except UnicodeDecodeError:
         raise FileFormatError("is not text, expected a map drawn with # . D G S") from None
-    return Instance(file.stem, optimal_walk(drawn), drawn.splitlines())
+    return NamedInstance(file.stem, optimal_walk(drawn), drawn.splitlines())
 
 
-INSTANCE_READERS: Mapping[str, Callable[[Path], Instance]] = {
+INSTANCE_READERS: Mapping[str, Callable[[Path], NamedInstance]] = {
     ".json": _read_json,
-    ".npz": lambda file: Instance(file.stem, as_chain(file)),
+    ".npz": lambda file: NamedInstance(file.stem, as_chain(file)),
     ".txt": _read_map,
 }

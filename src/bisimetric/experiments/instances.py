@@ -34,8 +34,8 @@ import numpy as np
 
 from bisimetric.environments import four_rooms_obstacles
 from bisimetric.environments.obstacles import obstacle_map
-from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
-from bisimetric.experiments.instance_files import Instance, read_instances
+from bisimetric.experiments.experiment import Experiment, Record, ResultData, Table, Workplace
+from bisimetric.experiments.instance_files import NamedInstance, read_instances
 from bisimetric.experiments.instance_pictures import draw_instances
 from bisimetric.many.pairwise import PairDone, pairwise
 from bisimetric.models.chain import MarkovChain
@@ -64,7 +64,7 @@ class Config:
     mds_seed: int = 0
 
 
-def run(config: Config, workplace: Workplace) -> Result:
+def run(config: Config, workplace: Workplace) -> ResultData:
     """The instances, their distances, and how well these separate the kinds."""
     workplace.say("drawing instances" if config.folder is None else "reading instances")
     chosen = list(_ours(config.wanted)) if config.folder is None else read_instances(config.folder)
@@ -98,7 +98,7 @@ def run(config: Config, workplace: Workplace) -> Result:
     }
 
 
-def _ours(wanted: Sequence[int]) -> Iterator[Instance]:
+def _ours(wanted: Sequence[int]) -> Iterator[NamedInstance]:
     """The first seeds that give the wanted numbers."""
     missing = Counter(dict(zip(BY_DOORS.values(), wanted, strict=True)))
     for seed in count():
@@ -108,7 +108,7 @@ def _ours(wanted: Sequence[int]) -> Iterator[Instance]:
         kind = kind_of(chain)
         if missing[kind] > 0:
             missing[kind] -= 1
-            yield Instance(f"seed {seed}", chain, obstacle_map(seed).split("\n"))
+            yield NamedInstance(f"seed {seed}", chain, obstacle_map(seed).split("\n"))
 
 
 def kind_of(chain: MarkovChain) -> str:

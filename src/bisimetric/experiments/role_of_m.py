@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from bisimetric.environments import four_rooms
 from bisimetric.experiments.convergence import AT_STARTS, MEAN, Compared, Curve, draw_panels
-from bisimetric.experiments.experiment import Experiment, Record, Result, Table, Workplace
+from bisimetric.experiments.experiment import Experiment, Record, ResultData, Table, Workplace
 from bisimetric.experiments.methods import AVERAGED, OURS, PROPOSED
 from bisimetric.experiments.rounds import spaced_rounds
 
@@ -43,7 +43,7 @@ class Config:
 QUICK = Config(rounds=250, inner_steps=(1, 2, 5), compared_at=(10, 50, 100, 250), looks=6)
 
 
-def run(config: Config, workplace: Workplace) -> Result:
+def run(config: Config, workplace: Workplace) -> ResultData:
     """The exact values, and a curve per method and m, for the averaged output, and for two phases."""
     workplace.say("the exact distance")
     compared = Compared(four_rooms(config.source), four_rooms(config.target), config.discount)

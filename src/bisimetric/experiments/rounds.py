@@ -100,7 +100,7 @@ def final_values(
         yield k, value_of(iterate.factored, guess, CURVE_ACCURACY * float(problem.cost.max()))
 
 
-class Answer(NamedTuple):
+class RoundsAnswer(NamedTuple):
     """The result of a run: V^π, the value that an entropic method itself reports, and the rounds it took."""
 
     value: Floats
@@ -108,7 +108,7 @@ class Answer(NamedTuple):
     rounds: int
 
 
-def answer(problem: Problem, solver: Approximate, tolerance: float = 0.0) -> Answer:
+def answer(problem: Problem, solver: Approximate, tolerance: float = 0.0) -> RoundsAnswer:
     """Run a method and evaluate its couplings to ANSWER_ACCURACY; experiments time this call.
 
     An entropic method ends before its last round where a round changes no entry of its own value by more than this
@@ -122,7 +122,7 @@ def answer(problem: Problem, solver: Approximate, tolerance: float = 0.0) -> Ans
         before = now
     scale = iterate.factored.bellman.scale
     value = value_of(iterate.factored, iterate.value / scale, ANSWER_ACCURACY * float(problem.cost.max()))
-    return Answer(value, None if now is None else now / scale, rounds)
+    return RoundsAnswer(value, None if now is None else now / scale, rounds)
 
 
 def stopping_round(problem: Problem, solver: Approximate) -> int | None:

@@ -29,7 +29,7 @@ import numpy as np
 
 from bisimetric._support.blocks import one_thread
 from bisimetric.environments import random_chain, random_cost
-from bisimetric.experiments.experiment import Experiment, Record, Result, Workplace
+from bisimetric.experiments.experiment import Experiment, Record, ResultData, Workplace
 from bisimetric.experiments.methods import DWL, FINE, LADDERS, METHODS, PAPER, PROPOSED, TOLERANCES, options
 from bisimetric.experiments.rounds import answer, relative_error, stopping_round, truth
 from bisimetric.experiments.running_time_pictures import draw_paper, draw_tuned
@@ -48,7 +48,7 @@ BATCH = 0.05  # least CPU seconds of a measurement
 GROWTH = 4  # factor on the number of calls if they took less
 RECORDED_DIGITS = 4  # of seconds and errors in a record
 
-Answer = TypeVar("Answer")
+WorkT = TypeVar("WorkT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ QUICK = Config(
 WARM_UP = (3, 12)  # states: small and large problems use different kernels
 
 
-def run(config: Config, workplace: Workplace) -> Result:
+def run(config: Config, workplace: Workplace) -> ResultData:
     """One row per kind, discount, size and seed, with the authors' settings and with those of the search."""
     with single_threaded():
         workplace.say("compiling")
@@ -184,7 +184,7 @@ def shortened(number: float) -> float:
     return float(f"{number:.{RECORDED_DIGITS}g}")
 
 
-def cpu_seconds(work: Callable[[], Answer]) -> tuple[Answer, float]:
+def cpu_seconds(work: Callable[[], WorkT]) -> tuple[WorkT, float]:
     """The result of a call and its CPU seconds: the mean over as many calls as take BATCH seconds together."""
     calls = 1
     while True:

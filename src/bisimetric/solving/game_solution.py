@@ -24,7 +24,7 @@ from bisimetric.operators.game import GameBellman
 from bisimetric.problems.game import Game
 from bisimetric.solving.action_coupling import ActionCoupling, ActionPotentials
 from bisimetric.solving.history import Status, Step
-from bisimetric.solving.solution import Answer
+from bisimetric.solving.solution import Answer, Solution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,3 +198,6 @@ class MDPSolution(Answer):
         if self._witness is None:
             return [IndependentWitness(block) for block in self._bellman.blocks]
         return list(self._witness.blocks())
+
+
+AnySolution = Solution | MDPSolution

@@ -17,10 +17,9 @@ from typing import IO
 from bisimetric._support.options import check_kind
 from bisimetric.errors import InvalidOption
 from bisimetric.io.files import checked_path, write_file
-from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.game_solution import AnySolution, MDPSolution
 from bisimetric.solving.solution import Solution
 from bisimetric.views.report.library import chart_library
-from bisimetric.views.report.pairs import Shown
 from bisimetric.views.report.payload import payload
 
 REPORTS = (".html", ".htm")
@@ -28,7 +27,9 @@ PLACE = re.compile("@([A-Z]+)@")  # in the template
 PAGE_SCRIPTS = ("charts.js", "page.js", "player.js")
 
 
-def report(answer: Shown, path: object, *, names: tuple[str, str] | None = None, command: str | None = None) -> None:
+def report(
+    answer: AnySolution, path: object, *, names: tuple[str, str] | None = None, command: str | None = None
+) -> None:
     """Write the page to a file, complete or not at all."""
     check_kind(answer, "solution", (Solution, MDPSolution), "a Solution or MDPSolution, which have couplings to show")
     texts = [*_two_names(names), command or ""]
@@ -43,7 +44,7 @@ def report(answer: Shown, path: object, *, names: tuple[str, str] | None = None,
     write_file(place, write)
 
 
-def html(answer: Shown, *, names: tuple[str, str] | None = None, command: str | None = None) -> str:
+def html(answer: AnySolution, *, names: tuple[str, str] | None = None, command: str | None = None) -> str:
     """The whole page."""
     library = f"(() => {{{chart_library()}}})();"
     own = "\n".join(["'use strict';", *(_part(name) for name in PAGE_SCRIPTS)])

@@ -22,7 +22,7 @@ from bisimetric._support.text import printable
 from bisimetric.errors import NotEnoughMemory
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats
-from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.game_solution import AnySolution, MDPSolution
 from bisimetric.solving.solution import Solution
 
 KEPT_MASS = 0.95  # of every coupling
@@ -39,7 +39,6 @@ FEW_DIGITS = 4  # of probabilities and shares
 SHORT_DIGITS = 6  # of distances of pairs that are only mentioned
 
 Ids = npt.NDArray[np.int64]
-Shown = Solution | MDPSolution  # what has couplings to show
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +62,7 @@ class Bins:
         return np.repeat(np.arange(len(self.edges) - 1), np.diff(self.edges))
 
 
-def matrix_and_pairs(answer: Shown, shares: Floats, wanted: list[int]) -> tuple[dict[str, Any], dict[str, Any]]:
+def matrix_and_pairs(answer: AnySolution, shares: Floats, wanted: list[int]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the page shows as the matrix, and what it knows about pairs; the couplings of those `wanted` are there."""
     value = answer.value
     rows, columns = (Bins.of(length) for length in value.shape)
@@ -83,7 +82,7 @@ def matrix_and_pairs(answer: Shown, shares: Floats, wanted: list[int]) -> tuple[
     return matrix, table | {"id": ids.tolist(), "others": _others(value, ids, table["cells"])}
 
 
-def pair_table(answer: Shown, shares: Floats, ids: Ids, laws: Laws, most_cells: int) -> dict[str, Any]:
+def pair_table(answer: AnySolution, shares: Floats, ids: Ids, laws: Laws, most_cells: int) -> dict[str, Any]:
     """Numbers of the pairs `ids`, and the couplings of some of them; those of the others are None."""
     found: dict[str, Any] = {
         name: numbers(array.ravel()[ids])
@@ -107,7 +106,7 @@ class Laws(NamedTuple):
     rows: sparse.csr_array  # [pairs, n·m]
 
 
-def held_laws(answer: Shown, ids: Ids, wanted: list[int]) -> Laws:
+def held_laws(answer: AnySolution, ids: Ids, wanted: list[int]) -> Laws:
     """The couplings of the pairs `ids`; where all together are too large, of those that likely moves lead to."""
     if estimated_cells(answer) <= MOST_MATRIX_CELLS:
         try:
@@ -123,13 +122,13 @@ def held_laws(answer: Shown, ids: Ids, wanted: list[int]) -> Laws:
     return Laws(np.array(found, np.int64), sparse.csr_array(sparse.vstack(laws, format="csr")))
 
 
-def estimated_cells(answer: Shown) -> int:
+def estimated_cells(answer: AnySolution) -> int:
     """How many cells the couplings of all pairs have together, from those of a few pairs."""
     some = np.unique(np.linspace(0, answer.value.size - 1, ESTIMATED_FROM).astype(np.int64)).tolist()
     return answer.value.size * sum(int(_law(answer, k).nnz) for k in some) // len(some)
 
 
-def _law(answer: Shown, number: int) -> sparse.csr_array:
+def _law(answer: AnySolution, number: int) -> sparse.csr_array:
     """The joint law of the successors of one pair, [1, n·m]; empty where the pair was not solved or ends the game."""
     n, m = answer.value.shape
     x, y = divmod(number, m)
@@ -174,7 +173,7 @@ def _largest(rows: Ids, size: Floats, n_rows: int) -> tuple[npt.NDArray[np.bool_
     return keep, rank
 
 
-def pair_costs(answer: Shown) -> Floats:
+def pair_costs(answer: AnySolution) -> Floats:
     """[n, m], the cost that a pair pays at once, with the factor 1-γ of a normalised problem."""
     if isinstance(answer, MDPSolution):
         game = answer.problem
@@ -186,7 +185,7 @@ def pair_costs(answer: Shown) -> Floats:
     return answer.problem.cost
 
 
-def action_names(answer: Shown) -> list[list[str]] | None:
+def action_names(answer: AnySolution) -> list[list[str]] | None:
     """The actions of both processes, or None between chains."""
     models = [model for model in answer.models if isinstance(model, MDP)]
     return [[printable(mdp.action_name(a)) for a in range(mdp.n_actions)] for mdp in models] or None
@@ -215,7 +214,7 @@ def _representatives(value: Floats, shares: Floats, rows: Bins, columns: Bins) -
     return nearest
 
 
-def _bin_statistics(answer: Shown, rows: Bins, columns: Bins) -> dict[str, Floats]:
+def _bin_statistics(answer: AnySolution, rows: Bins, columns: Bins) -> dict[str, Floats]:
     """Mean value, smallest lower and largest upper bound of the solved pairs of every bin; NaN where there is none."""
     known = ~np.isnan(answer.value)
 

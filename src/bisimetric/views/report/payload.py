@@ -20,12 +20,11 @@ from bisimetric.couplings.explanation import Explanation
 from bisimetric.errors import NotEnoughMemory, SolverFailed
 from bisimetric.models.rows import Floats
 from bisimetric.problems.bisimilarity import BisimilarityProblem
-from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.game_solution import AnySolution, MDPSolution
 from bisimetric.solving.solution import Solution
 from bisimetric.views.report.drawings import drawings
 from bisimetric.views.report.pairs import (
     MOST_MATRIX_CELLS,
-    Shown,
     action_names,
     estimated_cells,
     matrix_and_pairs,
@@ -51,7 +50,7 @@ class Headline:
     law: list[tuple[int, float]]  # numbers of pairs and probabilities, likeliest first
 
 
-def payload(answer: Shown, *, names: tuple[str, str] | None = None, command: str | None = None) -> dict[str, Any]:
+def payload(answer: AnySolution, *, names: tuple[str, str] | None = None, command: str | None = None) -> dict[str, Any]:
     """Everything that the page shows, as numbers, texts, lists and dicts."""
     headline = headline_of(answer)
     explanation, note = _explanation(answer, headline)
@@ -80,7 +79,7 @@ def payload(answer: Shown, *, names: tuple[str, str] | None = None, command: str
     }
 
 
-def headline_of(answer: Shown) -> Headline:
+def headline_of(answer: AnySolution) -> Headline:
     """Between the starts; for a model against itself or without starts the largest distance."""
     source, target = answer.models
     if source.start is not None and target.start is not None and not is_self_metric(answer):
@@ -94,13 +93,13 @@ def headline_of(answer: Shown) -> Headline:
     return Headline(value, low, high, (x, y), [(k, 1.0)])
 
 
-def is_self_metric(answer: Shown) -> bool:
+def is_self_metric(answer: AnySolution) -> bool:
     """Whether the two models are the same."""
     source, target = answer.models
     return source == target
 
 
-def title(answer: Shown, names: tuple[str, str] | None = None) -> str:
+def title(answer: AnySolution, names: tuple[str, str] | None = None) -> str:
     """What the report is about, in a few words."""
     kind = "chain" if isinstance(answer, Solution) else "decision process"
     if is_self_metric(answer):
@@ -110,7 +109,7 @@ def title(answer: Shown, names: tuple[str, str] | None = None) -> str:
     return f"Distance between two {kind}{'es' if kind.endswith('s') else 's'}"
 
 
-def meaning(answer: Shown, headline: Headline) -> str:
+def meaning(answer: AnySolution, headline: Headline) -> str:
     """One sentence on what the headline says."""
     source, target = answer.models
     kinds = "chains" if isinstance(answer, Solution) else "processes"
@@ -138,7 +137,7 @@ def meaning(answer: Shown, headline: Headline) -> str:
     )
 
 
-def costs_are_rewards(answer: Shown) -> bool:
+def costs_are_rewards(answer: AnySolution) -> bool:
     """Whether the cost of a pair is the gap between its two rewards."""
     if not isinstance(answer, Solution):
         return True
@@ -152,7 +151,7 @@ def costs_are_rewards(answer: Shown) -> bool:
     return bool(np.allclose(problem.cost, gap, rtol=SAME_COST, atol=SAME_COST * float(gap.max())))
 
 
-def facts(answer: Shown) -> list[list[str]]:
+def facts(answer: AnySolution) -> list[list[str]]:
     """Short lines for the summary: names and texts."""
     n, m = answer.value.shape
     unsolved = int(np.isnan(answer.value).sum())
@@ -168,7 +167,7 @@ def facts(answer: Shown) -> list[list[str]]:
     return found
 
 
-def reproduce(answer: Shown, command: str | None) -> dict[str, Any]:
+def reproduce(answer: AnySolution, command: str | None) -> dict[str, Any]:
     """The command if there was one, Python that asks the same question, and versions."""
     inputs = "the two decision processes" if isinstance(answer, MDPSolution) else "the two chains"
     call = _call(answer)
@@ -187,7 +186,7 @@ def reproduce(answer: Shown, command: str | None) -> dict[str, Any]:
     }
 
 
-def _call(answer: Shown) -> str:
+def _call(answer: AnySolution) -> str:
     """Python that asks the same question about `source` and `target`."""
     models = ["source", "target"]
     tol = [] if answer.tol is None else [f"tol={answer.tol!r}"]
@@ -213,7 +212,7 @@ def _python(function: str, *arguments: str) -> str:
     return f"{function}({', '.join(arguments)})"
 
 
-def _explanation(answer: Shown, headline: Headline) -> tuple[Explanation | None, str]:
+def _explanation(answer: AnySolution, headline: Headline) -> tuple[Explanation | None, str]:
     """Which pairs the headline is made of, or why that is not known."""
     if estimated_cells(answer) > MOST_MATRIX_CELLS:
         return None, "What each pair contributes would take long to compute here; solution.explain() does."
@@ -223,7 +222,7 @@ def _explanation(answer: Shown, headline: Headline) -> tuple[Explanation | None,
         return None, f"What each pair contributes is not known here: {error}"
 
 
-def _ids(answer: Shown, explanation: Explanation | None) -> list[int]:
+def _ids(answer: AnySolution, explanation: Explanation | None) -> list[int]:
     """The numbers of the pairs that an explanation lists by name."""
     if explanation is None:
         return []
@@ -240,7 +239,7 @@ def _table(explanation: Explanation, ids: list[int]) -> dict[str, Any]:
     return {"parts": listed, "rest": max(rest, 0.0), "others": others, "formula": explanation.formula}
 
 
-def _history(answer: Shown) -> dict[str, list[float | None]]:
+def _history(answer: AnySolution) -> dict[str, list[float | None]]:
     """Step, gap and seconds; of a long history evenly spaced steps."""
     steps = answer.history
     chosen = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), MOST_SHOWN_STEPS)).astype(int)).tolist()
