@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.errors import BisimetricError, InvalidChain
+from bisimetric.errors import BisimetricError, InvalidChain, InvalidProblem
 
 ROWS = [[0.5, 0.5, 0.0], [0.0, 0.25, 0.75], [1.0, 0.0, 0.0]]
 FRAME = pd.DataFrame(ROWS, index=["a", "b", "c"], columns=["a", "b", "c"])
@@ -131,3 +131,28 @@ def test_any_frame(data, rows, columns):
     for series in (frame.squeeze(), *(frame.iloc[:, k] for k in range(columns))):
         with suppress(BisimetricError):
             bm.MarkovChain(np.eye(2), names=["a", "b"], reward=series, start=series, labels=series)
+
+
+def test_labels_and_costs_in_frames_follow_the_names():
+    """A series of labels and a frame of costs are put into the order of the states, or refused."""
+    chain = bm.MarkovChain(np.full((3, 3), 1 / 3), names=["x", "y", "z"], reward=[0, 0, 0])
+    labels = pd.Series(["c", "b", "a"], index=["z", "y", "x"])
+    assert bm.MarkovChain(chain.transitions, names=chain.names, labels=labels).labels == ("a", "b", "c")
+    assert bm.MDP([chain.transitions], np.zeros((3, 1)), names=chain.names, labels=labels).labels == ("a", "b", "c")
+    cost = pd.DataFrame(np.arange(9.0).reshape(3, 3), index=list("zyx"), columns=list("xzy"))
+    found = bm.Problem(chain, chain, discount=0.9, cost=cost).cost
+    assert found.tolist() == cost.loc[list("xyz"), list("xyz")].to_numpy().tolist()
+    by_place = pd.DataFrame(cost.to_numpy())  # without labels of its own
+    assert bm.Problem(chain, chain, discount=0.9, cost=by_place).cost.tolist() == cost.to_numpy().tolist()
+    with pytest.raises(InvalidProblem, match="expected the states"):
+        bm.Problem(chain, chain, discount=0.9, cost=cost.rename(index={"x": "u"}))
+    with pytest.raises(InvalidChain, match="expected the states"):
+        bm.MarkovChain(chain.transitions, names=chain.names, labels=labels.rename({"x": "u"}))
+    with pytest.raises(InvalidProblem, match="expected the states"):
+        bm.certify(bm.Problem(chain, chain, discount=0.9), cost.rename(columns={"x": "u"}))
+
+
+def test_a_dict_is_no_series_of_rewards():
+    """The remedy says how to make one."""
+    with pytest.raises(InvalidChain, match=r"reward is a dict.*pd\.Series"):
+        bm.MarkovChain(np.eye(2), names=["a", "b"], reward={"a": 1, "b": 2})

@@ -9,6 +9,7 @@ from bisimetric.certificates.check import check, immediate
 from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.undiscounted import certify_undiscounted
 from bisimetric.errors import InvalidProblem
+from bisimetric.models.frames import aligned_table
 from bisimetric.models.rows import Floats, Mask, finite, float_array
 from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.operators.trees import TreeWitness, new_trees
@@ -63,7 +64,8 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
 
 def checked_guess(problem: Problem, value: object, what: str, unknown: Mask | None = None) -> Floats:
     """Finite numbers [n, m]; anything will do where the guess is `unknown` and where the problem is not solved."""
-    guess = float_array(value, what, InvalidProblem, ndim=2)
+    table = aligned_table(value, problem.source.names, problem.target.names, what)
+    guess = float_array(table, what, InvalidProblem, ndim=2)
     if guess.shape != problem.shape:
         raise InvalidProblem(f"{what} has shape {guess.shape}, expected {problem.shape}")
     for ignored in (unknown, problem.unsolved):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -114,7 +114,7 @@ class MarkovChain(EqualByContent, Stored, Immutable):
             "merged": frozen(np.zeros(n_states, np.bool_)),
             "names": known_names,
             "reward": _checked_reward(aligned(reward, known_names, "reward"), n_states),
-            "labels": checked_labels(labels, n_states),
+            "labels": checked_labels(labels, n_states, known_names),
             "start": checked_start(start, n_states, known_names),
         }
         for name, value in values.items():
@@ -264,13 +264,16 @@ def checked_names(
     return checked
 
 
-def checked_labels(labels: Iterable[object] | None, n_states: int) -> tuple[Label, ...] | None:
+def checked_labels(
+    labels: Iterable[object] | None, n_states: int, names: Sequence[str] | None
+) -> tuple[Label, ...] | None:
     """Labels as a tuple of hashable values, one per state."""
     if labels is None:
         return None
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise InvalidChain(f"labels is {labels!r}, expected one label per state")
-    checked = tuple(_checked_label(label, k) for k, label in enumerate(labels))
+    in_order = cast(Iterable[object], aligned(labels, names, "labels"))
+    checked = tuple(_checked_label(label, k) for k, label in enumerate(in_order))
     if len(checked) != n_states:
         raise InvalidChain(f"labels has {len(checked)} entries, expected one per state: {n_states}")
     return checked

@@ -7,13 +7,13 @@ order of their columns. The default labels 0, 1, … make no names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from bisimetric._support.options import shown
-from bisimetric.errors import InvalidChain
+from bisimetric.errors import BisimetricError, InvalidChain, InvalidProblem
 
 FIRST_LABELS = 4  # labels of a frame in a message
 COUNTING = (
@@ -61,19 +61,40 @@ def without_frames(given: object, names: Iterable[str] | None) -> tuple[object, 
 
 
 def aligned(given: Any, names: Sequence[str] | None, what: str) -> object:
-    """A series of one number per state in the order of the names; all else as it is."""
-    if names is None or not hasattr(given, "index") or not hasattr(given, "to_numpy") or is_frame(given):
+    """A series of one value per state in the order of the names; all else as it is."""
+    if isinstance(given, Mapping):
+        raise InvalidChain(f"{what} is a dict, expected one value per state; pd.Series({what}) is matched by name")
+    if not hasattr(given, "index") or not hasattr(given, "to_numpy") or is_frame(given):
         return given
-    labels = [str(label) for label in given.index]
-    if labels == list(map(str, range(len(labels)))) or labels == list(names):
+    order = _order(list(given.index), names, f"{what} is a series over", InvalidChain)
+    return given if order is None else given.to_numpy()[order]
+
+
+def aligned_table(given: Any, rows: Sequence[str] | None, columns: Sequence[str] | None, what: str) -> object:
+    """A frame of one number per pair of states in the order of the names; all else as it is."""
+    if not is_frame(given) or not hasattr(given, "index"):
         return given
+    table = given.to_numpy()
+    by_row = _order(list(given.index), rows, f"{what} has rows", InvalidProblem)
+    by_column = _order(list(given.columns), columns, f"{what} has columns", InvalidProblem)
+    table = table if by_row is None else table[by_row]
+    return table if by_column is None else table[:, by_column]
+
+
+def _order(
+    given: list[object], names: Sequence[str] | None, found: str, kind: type[BisimetricError]
+) -> list[int] | None:
+    """Where each state stands among the labels; None where they are in order, or say nothing about states."""
+    labels = [str(label) for label in given]
+    if names is None or labels in (list(map(str, range(len(labels)))), list(names)):
+        return None
     if len(labels) != len(names) or set(labels) != set(names):
-        raise InvalidChain(
-            f"{what} is a series over {_some(labels)}, expected the states {_some(names)}; "
+        raise kind(
+            f"{found} {_some(labels)}, expected the states {_some(names)}; "
             "reindex it, or give .to_numpy() if it is in their order"
         )
     place = {label: k for k, label in enumerate(labels)}
-    return given.to_numpy()[[place[name] for name in names]]
+    return [place[name] for name in names]
 
 
 def is_frame(given: object) -> bool:

@@ -125,7 +125,7 @@ class MDP(EqualByContent, Stored, Immutable):
             "start": checked_start(start, n_states, known_names),
             "names": known_names,
             "actions": checked_names(actions, n_actions, what="actions", of="action"),
-            "labels": checked_labels(labels, n_states),
+            "labels": checked_labels(labels, n_states, known_names),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

@@ -21,6 +21,7 @@ from bisimetric._support.text import discount_text, printable
 from bisimetric.cost.ground import Cost, Named, called_costs, checked_costs, cost_words, normalise, reward_gap
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
+from bisimetric.models.frames import aligned_table
 from bisimetric.models.rows import Floats, as_array, is_scalar
 
 BYTES_PER_CHECKED_PAIR = 18  # the given cost, its checked copy, and masks during the checks
@@ -200,7 +201,9 @@ def _checked_cost(
             f"cost is a {type(cost).__name__}, expected a dense array (sparse ones have .toarray()) "
             "or a cost object such as bisimetric.cost.label_mismatch"
         )
-    return called_costs(cost, source, target) if callable(cost) else checked_costs(cost, shape, "cost")
+    if callable(cost):
+        return called_costs(cost, source, target)
+    return checked_costs(aligned_table(cost, source.names, target.names, "cost"), shape, "cost")
 
 
 def refuse_overflow(cost: Floats, discount: float) -> None:
