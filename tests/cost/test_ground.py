@@ -211,3 +211,11 @@ def test_chains_without_what_the_cost_needs(cost, source, target, message):
     """The message names the chain and what it lacks."""
     with pytest.raises(InvalidProblem, match=message):
         bm.Problem(chain(1, **source), chain(1, **target), discount=0.5, cost=cost)
+
+
+@pytest.mark.parametrize("wrong", [bm.cost.features, lambda x: x, lambda: 1])
+def test_what_cannot_be_called_with_two_chains(wrong):
+    """The message says what a cost is."""
+    chain = bm.MarkovChain(np.eye(2), reward=[0, 1])
+    with pytest.raises(InvalidProblem, match="function of the source and the target"):
+        bm.Problem(chain, chain, discount=0.5, cost=wrong)

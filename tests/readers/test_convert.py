@@ -93,3 +93,10 @@ def test_texts_that_stand_for_nothing(tmp_path, monkeypatch, name):
     assert ("did you mean 'four-rooms'" in said) == (name == "four-room:p1")
     assert ".json" in said
     assert "DataFrame" not in said
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_an_empty_text(text):
+    """It is not the folder that it would be as a path."""
+    with pytest.raises(InvalidOption, match="is empty"):
+        bm.as_chain(text)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -158,8 +159,22 @@ def checked_costs(given: object, shape: tuple[int, int], what: str) -> Floats:
 
 def called_costs(cost: Cost, source: MarkovChain, target: MarkovChain) -> Floats:
     """What a cost returns for two chains, checked; errors name it."""
+    if not isinstance(cost, Named):
+        _check_takes_two(cost)
     shape = source.n_states, target.n_states
     return checked_costs(cost(source, target), shape, f"cost (from {own_name(cost)})")
+
+
+def _check_takes_two(cost: Cost) -> None:
+    try:
+        signature(cost).bind(None, None)
+    except ValueError:  # functions that are not written in Python tell nothing
+        return
+    except TypeError as error:
+        raise InvalidProblem(
+            f"cost is {own_name(cost)}, which cannot be called with two chains ({error}); a cost is a function of the "
+            "source and the target that returns an [n, m] array: bisimetric.cost.features() makes one"
+        ) from None
 
 
 def _terms(cost: Named) -> tuple[tuple[float, Named], ...]:

@@ -148,6 +148,8 @@ def _wrong_text(text: str, what: str, accepted: Sequence[str]) -> BisimetricErro
     """The error about a text that no reader knows: a folder, a file of another ending, or no name."""
     *most, last = accepted
     expected = f"expected {', '.join(most)} or {last}"
+    if not text.strip():
+        return InvalidOption(f"the text that should stand for {what} is empty, {expected}")
     try:
         place = Path(split_spec(text).head)
         if place.is_dir():
