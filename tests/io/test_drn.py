@@ -9,7 +9,7 @@ from hypothesis import given
 from stormpy.examples import files
 
 import bisimetric as bm
-from bisimetric.errors import InvalidOption
+from bisimetric.errors import FileFormatError, InvalidOption
 from bisimetric.models.chain import compared_labels
 from tests import strategies
 from tests.io.decorated import decorated, there_and_back
@@ -19,10 +19,11 @@ TWO = [[0.5, 0.5], [0, 1]]
 
 @given(decorated(strategies.chains(max_states=4)))
 def test_chains_come_back_from_drn(chain):
-    """Through Storm's parser: all but the names."""
+    """Through Storm's parser."""
     found = there_and_back(chain, "model.drn")
     assert np.array_equal(found.transitions.toarray(), chain.transitions.toarray())
     assert compared_labels(found.labels) == (compared_labels(chain.labels) if any(chain.labels or ()) else None)
+    assert found.names == chain.names
     for one, other in ((found.reward, chain.reward), (found.start, chain.start)):
         assert (one is None) == (other is None)
         assert other is None or np.array_equal(one, other)
@@ -34,12 +35,32 @@ def test_processes_come_back_from_drn(mdp):
     found = there_and_back(mdp, "model.drn")
     for state in range(mdp.n_states):
         for action in np.flatnonzero(mdp.available[state]):
-            k = found.action_index(mdp.action_name(int(action)))
+            k = int(action) if mdp.actions is None else found.action_index(mdp.actions[action])
             assert found.available[state, k]
             assert found.rewards[state, k] == mdp.rewards[state, action]
             one, other = found.transitions[k].toarray(), mdp.transitions[action].toarray()
             assert np.array_equal(one[state], other[state])
     assert found.available.sum() == mdp.available.sum()
+    assert found.names == mdp.names
+    assert (found.actions is None) == (mdp.actions is None)
+
+
+def test_a_frozen_lake_comes_back(tmp_path):
+    """With the cells of its map, and its labels."""
+    lake = bm.from_gymnasium("FrozenLake-v1")
+    for name in ("lake.drn", "lake.tra"):
+        bm.save(lake, tmp_path / name)
+        assert bm.as_mdp(tmp_path / name) == lake
+
+
+@pytest.mark.parametrize("names", ['["a"]', '["a", "a"]', "[1, 2]", "{", "[" * 9999])
+def test_wrong_names_are_errors_of_the_file(tmp_path, names):
+    """Names are a list of one text per state."""
+    path = tmp_path / "model.drn"
+    bm.save(bm.MarkovChain(TWO, names=["x", "y"]), path)
+    path.write_text(path.read_text().replace('["x", "y"]', names))
+    with pytest.raises(FileFormatError, match=r"model\.drn"):
+        bm.from_drn(path)
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,18 @@
 """Models in Storm's explicit format DRN, which Storm and `bisimetric.from_drn` read.
 
-Numbers are written so that they come back to the last bit. The format has no names of states, and labels are sets of
-propositions.
+Numbers are written so that they come back to the last bit, and labels are sets of propositions. The format has no names
+of states; they stand in a comment behind the model, a list in JSON, which Storm skips.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from bisimetric.errors import InvalidOption
+from bisimetric.errors import FileFormatError, InvalidOption
 from bisimetric.io.explicit import action_words, choices
 from bisimetric.io.files import write_file
 from bisimetric.io.propositions import INITIAL_LABEL, initial_states, proposition_sets
@@ -21,6 +22,7 @@ from bisimetric.models.mdp import MDP
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # labels that need no quotes
 NO_NAME = "__NOLABEL__"
 REWARDS = "reward"  # the name of the reward structure
+NAMES = "// names of states: "
 
 
 def write_drn(model: MarkovChain | MDP, path: Path) -> None:
@@ -31,6 +33,20 @@ def write_drn(model: MarkovChain | MDP, path: Path) -> None:
         file.write("".join(f"{line}\n" for line in lines).encode())
 
     write_file(path, write)
+
+
+def read_names(path: Path) -> list[str] | None:
+    """The names of the states in the comment on the last line; None if there is none."""
+    last = path.read_bytes().rstrip().rpartition(b"\n")[2]
+    if not last.startswith(NAMES.encode()):
+        return None
+    try:
+        names = json.loads(last[len(NAMES) :])
+    except (ValueError, RecursionError):
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise FileFormatError(f"its last line begins with {NAMES!r}, expected a list of texts in JSON behind it")
+    return names
 
 
 def _lines(model: MarkovChain | MDP) -> Iterator[str]:
@@ -47,6 +63,8 @@ def _lines(model: MarkovChain | MDP) -> Iterator[str]:
         for state in range(model.n_states)
     ]
     yield from _chain(model, heads) if isinstance(model, MarkovChain) else _process(model, heads, has_rewards)
+    if model.names is not None:
+        yield f"{NAMES}{json.dumps(model.names)}"
 
 
 def _quoted(name: str) -> str:

@@ -6,7 +6,7 @@ Their labels are sets of propositions. Two names are special: `init` marks the s
 Their states have lists of choices, which may have names; several choices of a state may share one, or have none. A
 decision process has the same actions in all states, some of them not available everywhere. So a choice becomes the
 action of its name; further choices of the same name in a state become the actions `name#2`, `name#3`, … Choices without
-a name are numbered among those of their state: `0`, `1`, …
+a name are numbered among those of their state: `0`, `1`, … Where all are called by numbers, those are the actions.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ OTHER_KINDS = {
     "pomdp": "a partially observable process (POMDP): drop its observations, or make the process of its beliefs",
     "smg": "a stochastic game (SMG): fix the choices of all players but one",
 }
+FEW_ACTIONS = 64  # so many make no model large
 BYTES_PER_ACTION = 48  # memory of a state's action: its reward, its row if it is not available, and marks
 
 Deadlocks = Literal["refuse", "self-loops"]
@@ -63,8 +64,22 @@ def mean_of_transitions(rows: sparse.csr_array, choice: Ints, successor: Ints, r
     return np.where(everywhere & (lowest == highest), lowest, mean)
 
 
-def action_columns(owner: Ints, words: Sequence[str | None]) -> tuple[Ints, tuple[str, ...]]:
-    """The action of every choice and the names of the actions; `owner` is the state of each choice, ascending."""
+def highest_action(different: int) -> int:
+    """Numbers of actions below this are taken as they are, where there are so many different ones."""
+    return 4 * different + FEW_ACTIONS
+
+
+def action_columns(owner: Ints, words: Sequence[str | None]) -> tuple[Ints, tuple[str, ...] | None]:
+    """The action of every choice and the names of the actions; `owner` is the state of each choice, ascending.
+
+    Choices that are called by numbers are those actions, unnamed. Numbers far above those of other choices would make
+    many empty actions: they are names then.
+    """
+    highest = highest_action(len(set(words)))
+    if all(word and word.isascii() and word.isdigit() and int(word[:18]) < highest for word in set(words)):
+        numbers = np.array([int(word) for word in words if word], np.int64)
+        if len(np.unique(owner * highest + numbers)) == len(numbers):
+            return numbers, None
     plain: dict[str | None, int] = {}
     codes = np.array([plain.setdefault(word or None, len(plain)) for word in words], np.int64)
     if None not in plain and len(np.unique(owner * len(plain) + codes)) == len(owner):  # different names in every state

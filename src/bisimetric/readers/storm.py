@@ -16,6 +16,7 @@ import numpy as np
 
 from bisimetric._support.options import hint, one_of
 from bisimetric.errors import BisimetricError, FileFormatError, InvalidOption, MissingExtra, NotEnoughMemory
+from bisimetric.io.drn import read_names
 from bisimetric.io.files import described, open_regular, usable_path
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
@@ -166,7 +167,7 @@ def from_drn(path: object, *, reward: Reward = None, deadlocks: Deadlocks = "ref
         options = stormpy.io.DirectEncodingParserOptions()
         options.build_choice_labeling = _check_drn_head(place)
         found = stormpy.build_model_from_drn(str(place), options=options)
-        return model_of(found, reward=reward, deadlocks=deadlocks)
+        return model_of(found, reward=reward, deadlocks=deadlocks, names=read_names(place))
 
 
 def _from_program(

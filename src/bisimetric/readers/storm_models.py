@@ -34,8 +34,15 @@ DISCRETE = ("DTMC", "MDP")
 Reward = str | Literal[False] | None
 
 
-def model_of(found: Any, *, reward: Reward, deadlocks: Deadlocks, variables: Sequence[str] = ()) -> MarkovChain | MDP:
-    """The chain or process that a sparse model stands for; states are named by these variables, or all."""
+def model_of(
+    found: Any,
+    *,
+    reward: Reward,
+    deadlocks: Deadlocks,
+    variables: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+) -> MarkovChain | MDP:
+    """The chain or process that a sparse model stands for; states have these names, or those of variables."""
     check_kind_of(found.model_type)
     if found.supports_parameters or found.supports_uncertainty:
         what = "parameters" if found.supports_parameters else "intervals of probabilities"
@@ -47,7 +54,7 @@ def model_of(found: Any, *, reward: Reward, deadlocks: Deadlocks, variables: Seq
     paid = _rewards(found, rows, owner, reward)
     common: dict[str, Any] = {
         "start": start_of(_initial(found), n_states),
-        "names": _names(found, variables),
+        "names": _names(found, variables) if names is None else names,
         "labels": labels,
     }
     if found.model_type.name == "DTMC":

@@ -19,9 +19,8 @@ from bisimetric._support import memory
 from bisimetric.errors import FileFormatError
 from bisimetric.models.rows import ROW_SUM_TOL, Floats, Ints
 from bisimetric.readers.explicit.tables import Source, TextTable, read_text_table
-from bisimetric.readers.model_checking import OTHER_KINDS, action_columns, refused_kind
+from bisimetric.readers.model_checking import OTHER_KINDS, action_columns, highest_action, refused_kind
 
-FEW_ACTIONS = 64  # so many make no model large
 BYTES_PER_EMPTY_STATE = 64  # memory of a state of a chain, besides its transitions
 
 
@@ -58,24 +57,11 @@ def read_transitions(source: Source, deadlocks: str, normalise: bool) -> tuple[b
 
 
 def actions_of(parts: Parts) -> tuple[Ints, tuple[str, ...] | None]:
-    """The action of every choice, and their names; choices that are called by numbers are those actions, unnamed.
-
-    Numbers far above those of other choices would make many empty actions: they are names then, or close up.
-    """
+    """The action of every choice, and their names; choices without names are numbered, and high numbers close up."""
     if parts.words is None:
         numbers, ranks = np.unique(parts.local, return_inverse=True)
-        return (parts.local if numbers[-1] < _highest_action(len(numbers)) else ranks.ravel()), None
-    words = set(parts.words)
-    highest = _highest_action(len(words))
-    if all(word is not None and word.isascii() and word.isdigit() and int(word[:18]) < highest for word in words):
-        columns = np.array([int(word) for word in parts.words if word], np.int64)
-        if len(np.unique(parts.owner * highest + columns)) == len(columns):
-            return columns, None
+        return (parts.local if numbers[-1] < highest_action(len(numbers)) else ranks.ravel()), None
     return action_columns(parts.owner, parts.words)
-
-
-def _highest_action(different: int) -> int:
-    return 4 * different + FEW_ACTIONS
 
 
 def _header(source: Source) -> Header:
