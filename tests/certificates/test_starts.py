@@ -81,3 +81,10 @@ def test_a_missing_start_is_an_error_with_a_remedy(role):
         _ = solution.distance
     with pytest.raises(MissingStart):
         _ = solution.interval
+
+
+def test_no_farther_than_the_farthest_states():
+    """Rounding makes no probability larger than one."""
+    coins = [bm.MarkovChain([[p, 1 - p]] * 2, labels=["h", "t"], start=[p, 1 - p]) for p in (0.5, 0.5 + 1e-6)]
+    found = bm.bisimilarity_distance(*coins)
+    assert found.interval[1] == found.distance == 1.0

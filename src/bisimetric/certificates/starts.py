@@ -45,7 +45,7 @@ def between_starts(certificate: Certificate, source: Floats, target: Floats) -> 
     laws = source[xs], target[ys]
     bounds = (bound[np.ix_(xs, ys)] for bound in (certificate.lower, certificate.upper, certificate.value))
     below, above, best = (_transport(bound, *laws) for bound in bounds)
-    lower, upper = max(below.lower, 0.0), above.upper
+    lower, upper = max(below.lower, 0.0), min(above.upper, float(certificate.upper[np.ix_(xs, ys)].max()))
     if not certificate.upper[xs[above.left], ys[above.right]].any():  # the cost of this plan is exactly zero
         lower, upper, best = 0.0, 0.0, above
     value = float(np.clip(best.upper, lower, upper))

@@ -22,7 +22,7 @@ from bisimetric.models.mdp import MDP
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # labels that need no quotes
 NO_NAME = "__NOLABEL__"
 REWARDS = "reward"  # the name of the reward structure
-NAMES = "// names of states: "
+NAMES_COMMENT = "// names of states: "
 
 
 def write_drn(model: MarkovChain | MDP, path: Path) -> None:
@@ -38,14 +38,16 @@ def write_drn(model: MarkovChain | MDP, path: Path) -> None:
 def read_names(path: Path) -> list[str] | None:
     """The names of the states in the comment on the last line; None if there is none."""
     last = path.read_bytes().rstrip().rpartition(b"\n")[2]
-    if not last.startswith(NAMES.encode()):
+    if not last.startswith(NAMES_COMMENT.encode()):
         return None
     try:
-        names = json.loads(last[len(NAMES) :])
+        names = json.loads(last[len(NAMES_COMMENT) :])
     except (ValueError, RecursionError):
         names = None
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise FileFormatError(f"its last line begins with {NAMES!r}, expected a list of texts in JSON behind it")
+        raise FileFormatError(
+            f"its last line begins with {NAMES_COMMENT!r}, expected a list of texts in JSON behind it"
+        )
     return names
 
 
@@ -64,7 +66,7 @@ def _lines(model: MarkovChain | MDP) -> Iterator[str]:
     ]
     yield from _chain(model, heads) if isinstance(model, MarkovChain) else _process(model, heads, has_rewards)
     if model.names is not None:
-        yield f"{NAMES}{json.dumps(model.names)}"
+        yield f"{NAMES_COMMENT}{json.dumps(model.names)}"
 
 
 def _quoted(name: str) -> str:
