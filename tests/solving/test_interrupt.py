@@ -40,16 +40,18 @@ whole = time.perf_counter() - begin
 moments = [0.3 * ends[0], 0.8 * ends[0], 0.5 * (ends[0] + ends[1]), 0.6 * whole]
 
 def press(*delays):
+    begun.wait()  # starting a thread may take long on a busy machine
     for delay in delays:
         time.sleep(delay)
         pressed.append(len(seen))
         os.kill(os.getpid(), signal.SIGINT)
 
 for moment in moments:
-    seen, pressed, caught = [], [], None
+    seen, pressed, caught, begun = [], [], None, threading.Event()
     pressing = threading.Thread(target=press, args=(moment, *MORE))
     pressing.start()
     try:
+        begun.set()
         bm.solve(problem, quotient=False, on_step=seen.append)
     except bm.errors.SolveInterrupted as error:
         caught = error
