@@ -59,11 +59,11 @@ class Config:
     sizes: tuple[int, ...] = (2, 3, 5, 10, 15, 20, 25)  # with the settings of the authors' scripts
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)  # of the first kind
     fewer_seeds: tuple[int, ...] = (0, 1, 2)  # of the others
-    discounts: tuple[float, ...] = (0.5, 0.75, 0.9, 0.95, 0.99)
+    discounts: tuple[float, ...] = (0.5, 0.6, 0.75, 0.85, 0.9, 0.95, 0.99)
     tuned_sizes: tuple[int, ...] = (10, 25, 50)
     tuned_seeds: tuple[int, ...] = (0, 1, 2)
     large: int = 50  # from this size on only the first seed
-    tuned_discounts: tuple[float, ...] = (0.5, 0.75, 0.9, 0.95, 0.99)
+    tuned_discounts: tuple[float, ...] = (0.5, 0.6, 0.75, 0.85, 0.9, 0.95, 0.99)
     targets: tuple[float, ...] = (0.05, 0.01)
     limit: float = 4.0  # CPU seconds of a run
 
