@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from bisimetric.many.pairwise import pairwise as pairwise
     from bisimetric.many.table import Distances as Distances
     from bisimetric.models.chain import MarkovChain as MarkovChain
+    from bisimetric.models.estimated import EstimatedChain as EstimatedChain
     from bisimetric.models.mdp import MDP as MDP
     from bisimetric.models.policies import OptimalPolicy as OptimalPolicy
     from bisimetric.problems.discounted import Problem as Problem
@@ -103,6 +104,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "pairwise",
     ),
     "models.chain": ("MarkovChain",),
+    "models.estimated": ("EstimatedChain",),
     "models.mdp": ("MDP",),
     "models.policies": ("OptimalPolicy",),
     "problems.discounted": ("Problem",),
