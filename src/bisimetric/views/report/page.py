@@ -1,81 +1,41 @@
-"""From a solution to one HTML file.
-
-The page is a fixed template. Its only variable part is JSON in a script element that browsers do not run, in which
-every `<` is an escape, so no name can end the element or begin another. A content security policy lists the hashes of
-the page's own scripts: nothing else runs, and nothing is loaded from anywhere.
-"""
+"""From an answer to one HTML file, by the kind of the answer."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import re
-from importlib.resources import files
-from typing import IO
+from collections.abc import Callable
+from typing import IO, Any
 
-from bisimetric._support.options import check_kind
 from bisimetric.errors import InvalidOption
 from bisimetric.io.files import checked_path, write_file
-from bisimetric.solving.game_solution import AnySolution, MDPSolution
+from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Solution
-from bisimetric.views.report.library import chart_library
-from bisimetric.views.report.payload import payload
+from bisimetric.views.report.frame import Page, html
+from bisimetric.views.report.solution import solution_page
 
 REPORTS = (".html", ".htm")
-PLACE = re.compile("@([A-Z]+)@")  # in the template
-PAGE_SCRIPTS = ("charts.js", "page.js", "player.js")
+KINDS: dict[type, Callable[..., Page]] = {  # functions of an answer, names=… and command=…
+    Solution: solution_page,
+    MDPSolution: solution_page,
+}
 
 
-def report(
-    answer: AnySolution, path: object, *, names: tuple[str, str] | None = None, command: str | None = None
-) -> None:
-    """Write the page to a file, complete or not at all."""
-    check_kind(answer, "solution", (Solution, MDPSolution), "a Solution or MDPSolution, which have couplings to show")
-    texts = [*_two_names(names), command or ""]
-    if not all(isinstance(text, str) for text in texts):
-        raise InvalidOption(f"names and command are {names!r:.60} and {command!r:.60}, expected two texts and a text")
+def report(answer: object, path: object, *, names: object = None, command: str | None = None) -> None:
+    """Write the page of an answer to a file, complete or not at all."""
     place = checked_path(path, REPORTS)
-    page = html(answer, names=names, command=command).encode()
+    text = html(page_of(answer, names=names, command=command)).encode()
 
     def write(file: IO[bytes]) -> None:
-        file.write(page)
+        file.write(text)
 
     write_file(place, write)
 
 
-def html(answer: AnySolution, *, names: tuple[str, str] | None = None, command: str | None = None) -> str:
-    """The whole page."""
-    library = f"(() => {{{chart_library()}}})();"
-    own = "\n".join(["'use strict';", *(_part(name) for name in PAGE_SCRIPTS)])
-    policy = f"script-src 'unsafe-eval' {_hash(library)} {_hash(own)}"  # Vega compiles its expressions
-    parts = {
-        "POLICY": f"default-src 'none'; {policy}; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'",
-        "STYLE": _part("page.css"),
-        "DATA": inert_json(payload(answer, names=names, command=command)),
-        "LIBRARY": library,
-        "SCRIPT": own,
-    }
-    return PLACE.sub(lambda place: parts[place[1]], _part("page.html"))  # one pass: texts are not looked at again
-
-
-def inert_json(data: object) -> str:
-    """JSON in ASCII without the characters that mean something in HTML."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _two_names(names: object) -> tuple[object, object]:
-    if names is None:
-        return "", ""
-    if not isinstance(names, (tuple, list)) or len(names) != 2:
-        raise InvalidOption(f"names is {names!r:.60}, expected the names of the two models")
-    return names[0], names[1]
-
-
-def _part(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+def page_of(answer: Any, *, names: object = None, command: str | None = None) -> Page:
+    """The page of an answer; raises if its kind has none."""
+    if command is not None and not isinstance(command, str):
+        raise InvalidOption(f"command is {command!r:.60}, expected a text")
+    for kind, make in KINDS.items():
+        if isinstance(answer, kind):
+            return make(answer, names=names, command=command)
+    known = " or ".join(kind.__name__ for kind in KINDS)
+    raise InvalidOption(f"solution is a {type(answer).__name__}, expected a {known}, which have something to show")

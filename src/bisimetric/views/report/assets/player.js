@@ -34,41 +34,6 @@ function tellState(k, state, v) {
   return lines;
 }
 
-// Places in pixels. A map keeps its shape; a graph fills the picture.
-function layOut(model, texts, width) {
-  const columns = Math.max(...model.x) + 1, rows = Math.max(...model.y) + 1;
-  const cell = model.map ? Math.min(width / columns, 460 / rows, 56) : 0;
-  const height = model.map ? Math.ceil(cell * rows) + (model.beside.length ? 14 : 0) : Math.min(440, Math.max(240, width * 0.7));
-  const size = model.map ? (0.76 * cell) ** 2 : Math.max(40, Math.min(420, 14000 / model.states));
-  const named = model.names && model.states <= 30 && !model.map;
-  const room = named ? 50 : 24;
-  const left = model.map ? (width - cell * columns) / 2 : 0;
-  const at = state => model.map
-    ? { x: left + (model.x[state] + 0.5) * cell, y: (model.y[state] + 0.5) * cell }
-    : { x: room + model.x[state] * (width - 2 * room), y: room + model.y[state] * (height - 2 * room) };
-  const starts = new Set(model.start.map(([state]) => state));
-  const nodes = Array.from({ length: model.states }, (_, state) => ({
-    state, ...at(state), v: null, start: starts.has(state) && starts.size < model.states, text: named || model.beside.includes(state) ? texts[state] : null,
-  }));
-  const picture = { width, height, size, cell: model.map, nodes, at };
-  const [from, to, p] = model.moves;
-  picture.edges = from.map((state, i) => arrow(picture, state, to[i], p[i]));
-  return picture;
-}
-
-// A line beside the straight one between two states, so that the way back does not cover it, and its arrow head.
-function arrow(picture, from, to, p) {
-  const a = picture.at(from), b = picture.at(to);
-  const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-  const dx = (b.x - a.x) / length, dy = (b.y - a.y) / length;
-  const radius = picture.cell ? Math.sqrt(picture.size) * 0.5 + 1 : Math.sqrt(picture.size / Math.PI) + 2;
-  const aside = picture.cell ? Math.sqrt(picture.size) * 0.12 : 2.5;
-  const point = (base, along) => ({ x: base.x + along * dx - aside * dy, y: base.y + along * dy + aside * dx });
-  const first = point(a, radius / 2), last = point(b, -radius);
-  const head = point(b, -radius - 2);
-  return { x: first.x, y: first.y, x2: last.x, y2: last.y, xa: head.x, ya: head.y, p, angle: (Math.atan2(dy, dx) * 180) / Math.PI + 90 };
-}
-
 function markState(k, view, picture, state, pair) {
   const [x, y] = split(selected);
   const held = !data.matrix.binned;
@@ -112,7 +77,7 @@ const walk = {
   },
   restart() {
     this.path = [];
-    select(drawnFrom(data.headline.law.map(([number, weight]) => ({ number, weight }))));
+    select(drawnFrom(data.law.map(([number, weight]) => ({ number, weight }))));
   },
 };
 
@@ -161,33 +126,11 @@ byId("back").addEventListener("click", () => { play(false); walk.cut(walk.path.l
 byId("restart").addEventListener("click", () => { play(false); walk.restart(); });
 byId("play").addEventListener("click", () => play(playing === null));
 
-// ---------------------------------------------------------------- the beginning
-
-async function drawAll() {
-  await Promise.all([drawMatrix(), drawModel(0), drawModel(1), drawConvergence()]);
-  select(selected, { remember: false, quiet: true });
-}
-
-async function begin() {
-  showTexts();
-  fillChoices();
-  showExplanation();
-  byId("drawing-hint").textContent = data.matrix.binned
-    ? "Orange: the selected state and its moves under the coupling; thicker is more likely. Starts have an outline."
-    : "Orange: the selected state and its moves under the coupling; thicker is more likely. Starts have an outline. Other colours: the distance to the selected state of the other model. Click a state to select it.";
-  byId("drawing-hint").hidden = !source.x && !target.x;
+onStart(() => {
+  const meaning = "Orange: the selected state and its moves under the coupling; thicker is more likely. Starts have an outline.";
+  const colours = " Other colours: the distance to the selected state of the other model. Click a state to select it.";
+  say("drawing-hint", source.x || target.x ? meaning + (data.matrix.binned ? "" : colours) : "");
   walk.path = [selected];
   walk.show();
-  await drawAll();
-  document.documentElement.dataset.ready = "yes";
-}
-
-let width = innerWidth, waiting = null;
-addEventListener("resize", () => {
-  if (innerWidth === width) return;
-  width = innerWidth;
-  clearTimeout(waiting);
-  waiting = setTimeout(drawAll, 150);
 });
-dark.addEventListener("change", drawAll);
-begin();
+onDraw(() => Promise.all([drawModel(0), drawModel(1)]));

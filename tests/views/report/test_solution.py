@@ -11,10 +11,16 @@ from hypothesis import given
 import bisimetric as bm
 from bisimetric.couplings.coupling import Coupling
 from bisimetric.errors import NotEnoughMemory
-from bisimetric.views.report import payload as module
-from bisimetric.views.report.payload import payload
+from bisimetric.views.report import solution as module
+from bisimetric.views.report.frame import page_data
+from bisimetric.views.report.solution import solution_page
 from tests.strategies import tame_problems
 from tests.views.report.models import PROTOCOL, decision_process, protocol, protocols
+
+
+def payload(solution, **options):
+    """What the page knows."""
+    return page_data(solution_page(solution, **options))
 
 
 @given(problem=tame_problems(start=True))
@@ -30,7 +36,7 @@ def test_numbers_are_those_of_the_solution(problem):
     assert headline["lower"] <= headline["value"] <= headline["upper"]
     if problem.source != problem.target:
         assert (headline["lower"], headline["upper"]) == solution.interval
-        assert sum(weight for _, weight in headline["law"]) == pytest.approx(1)
+        assert sum(weight for _, weight in found["law"]) == pytest.approx(1)
     if headline["value"] > 0 and found["explanation"] is not None:
         assert sum(pairs["share"]) == pytest.approx(1, abs=1e-3)
 
@@ -47,12 +53,10 @@ def test_the_explanation_is_that_of_the_solution():
     assert found["rest"] == pytest.approx(0, abs=1e-12)
 
 
-def test_history_versions_and_facts():
+def test_versions_and_facts():
     """Everything that is needed to judge the number and to get it again."""
     solution = protocols()
     found = payload(solution, command="bisimetric distance a b")
-    assert found["history"]["gap"] == [step.gap for step in solution.history]
-    assert found["gap"] == solution.gap
     assert ["States", "5 × 5"] in found["facts"]
     assert found["reproduce"]["command"] == "bisimetric distance a b"
     assert ["bisimetric", bm.__version__] in found["reproduce"]["versions"]
@@ -67,15 +71,6 @@ def test_named_costs_are_named():
     assert "label" in text
     assert f"# cost: {text}" in found["reproduce"]["python"]
     assert "Cost" not in dict(payload(protocols())["facts"])
-
-
-def test_a_long_history_is_thinned(monkeypatch):
-    """The first and the last step stay."""
-    monkeypatch.setattr(module, "MOST_SHOWN_STEPS", 3)
-    solution = bm.distance(protocol(0.1), protocol(0.2), discount=0.9, solver="value-iteration")
-    steps = payload(solution)["history"]["step"]
-    assert len(steps) == 3
-    assert (steps[0], steps[-1]) == (1, len(solution.history))
 
 
 COSTS = np.arange(25.0).reshape(5, 5)

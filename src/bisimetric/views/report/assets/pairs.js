@@ -1,11 +1,8 @@
 // The page: one pair of states is selected at a time; every view shows it, and every view can change it.
 
-const data = JSON.parse(document.getElementById("data").textContent);
 const [source, target] = data.models;
 const m = target.states;
-const byId = id => document.getElementById(id);
-const views = {};
-let selected = data.headline.law[0][0];
+let selected = data.law[0][0];
 
 // ---------------------------------------------------------------- what is known about pairs, by their number x·m + y
 
@@ -28,69 +25,16 @@ function known(number) {
 const split = number => [Math.floor(number / m), number % m];
 const nameOf = (model, state) => (model.names ? model.names[state] : String(state));
 
-// Names for axes and drawings: words that all names begin with are left out of long ones, which would look alike.
-function labelsOf(model) {
-  const names = model.names || Array.from({ length: model.states }, (_, state) => String(state));
-  if (names.length < 2 || names.every(name => name.length <= 12)) return names;
-  let same = 0;
-  while (names.every(name => same < name.length && name[same] === names[0][same])) same++;
-  const head = names[0].slice(0, same).lastIndexOf(" ") + 1;
-  return head ? names.map(name => `…${name.slice(head)}`) : names;
-}
-const labels = data.models.map(labelsOf);
+const labels = data.models.map(model => shortNames(model.names || Array.from({ length: model.states }, (_, state) => String(state))));
 
-const pairName = number => split(number).map((state, k) => nameOf(data.models[k], state)).join("  ·  ");
-
-// ---------------------------------------------------------------- text
-
-const short = value => (value === null || value === undefined ? "not solved" : String(Number(value.toPrecision(6))));
-
-// Bounds with as many digits as they need to differ, rounded outwards, so that what is shown is certified too.
-function between(lower, upper) {
-  const digits = Math.min(15, Math.max(6, Math.ceil(-Math.log10((upper - lower) / upper || 1e-9)) + 2));
-  const outwards = (value, sign) => {
-    const near = Number(value.toPrecision(digits));
-    if (value === 0 || sign * (near - value) >= 0) return near.toPrecision(digits);
-    return (near + sign * 10 ** (Math.floor(Math.log10(value)) + 1 - digits)).toPrecision(digits);
-  };
-  return upper === 0 ? "0 and 0" : `${Number(lower) === 0 ? "0" : outwards(lower, -1)} and ${outwards(upper, 1)}`;
-}
-const percent = share => (share > 0 && share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
-
-function element(tag, text, parent) {
-  const made = document.createElement(tag);
-  if (text !== undefined) made.textContent = text;
-  if (parent) parent.append(made);
-  return made;
-}
-
-function list(id, rows) {
-  byId(id).replaceChildren();
-  for (const [name, text] of rows) {
-    const row = element("div", undefined, byId(id));
-    element("dt", name, row);
-    element("dd", text, row);
-  }
-}
-
-function say(id, text) {
-  byId(id).textContent = text;
-  byId(id).hidden = !text;
-}
+const pairName = number => split(number).map((state, k) => quoted(nameOf(data.models[k], state))).join("  ·  ");
 
 // A table row that begins with a button to go to a pair; `cells` are [text, share of a bar or undefined].
 function pairRow(table, number, cells, enabled) {
-  const row = element("tr", undefined, table);
-  const button = element("button", pairName(number), element("td", undefined, row));
-  button.type = "button";
+  const button = linkButton(pairName(number), () => select(number));
   button.dataset.pair = number;
   button.disabled = !enabled;
-  button.addEventListener("click", () => select(number));
-  for (const [text, share] of cells) {
-    const cell = element("td", text, row);
-    if (share !== undefined) element("span", undefined, cell).className = "bar";
-    if (share !== undefined) cell.lastChild.style.width = `${Math.round(100 * Math.min(1, share))}%`;
-  }
+  tableRow(table, button, cells);
 }
 
 // ---------------------------------------------------------------- the selected pair
@@ -214,7 +158,7 @@ byId("matrix").addEventListener("keydown", event => {
   if (r >= 0 && c >= 0 && r + 1 < edges[0].length && c + 1 < edges[1].length) selectBin(r, c);
 });
 
-// ---------------------------------------------------------------- explanation, convergence, texts
+// ---------------------------------------------------------------- explanation, texts
 
 function showExplanation() {
   const found = data.explanation;
@@ -232,44 +176,26 @@ function showExplanation() {
   if (found.others > 0) say("explanation-note", `${found.others} other pairs add ${short(found.rest)}.`);
 }
 
-async function drawConvergence() {
-  const { step, gap, seconds } = data.history;
-  const points = step.map((k, i) => ({ step: k, gap: gap[i], seconds: seconds[i] })).filter(point => point.gap > 0);
-  const certified = `The certified gap is ${data.gap.toPrecision(3)}`;
-  byId("convergence-hint").textContent = points.length
-    ? `The gap between the bounds as the solver estimates it, step by step. ${certified} (dashed).`
-    : `There was nothing to iterate. ${certified}.`;
-  if (!points.length) return;
-  const tell = ({ step: k, gap: g, seconds: s }) => (k === undefined ? null : [`step ${k}`, `gap ${g.toPrecision(3)}`, `${s.toFixed(3)} s`]);
-  await draw(byId("convergence"), convergenceSpec(byId("convergence").clientWidth, points, data.gap), `Gap against step. ${certified}.`, tell);
-}
-
-function showTexts() {
-  document.title = data.title;
-  byId("title").textContent = data.title;
-  byId("value").textContent = short(data.headline.value);
-  byId("interval").textContent = `certified between ${between(data.headline.lower, data.headline.upper)}`;
-  byId("meaning").textContent = data.meaning;
-  list("facts", data.facts);
+function showHints() {
   byId("matrix-hint").textContent = "Hover for numbers, click a pair to select it. With the keyboard: arrow keys move, Enter follows the likeliest successors.";
   byId("coupling-hint").textContent = "The coupling of the successors. Choose one to walk on. Couplings keep their largest cells, up to 95 % of the mass and of the distance.";
   if (data.matrix.binned) {
     const [rows, columns] = edges.map(list => list.length - 1);
     say("matrix-note", `${source.states} × ${target.states} states are too many to show one by one. They are binned: each of the ${rows} × ${columns} cells is the mean over neighbouring states, and selects the pair in it that adds most to the distance, or else the nearest.`);
   }
-  byId("command").textContent = data.reproduce.command || "";
-  byId("command-block").hidden = !data.reproduce.command;
-  byId("python").textContent = data.reproduce.python;
-  list("versions", data.reproduce.versions);
 }
 
 function fillChoices() {
   byId("choose").hidden = data.matrix.binned;
   if (data.matrix.binned) return;
-  for (const [k, id] of ["choose-source", "choose-target"].entries()) {
-    for (let state = 0; state < data.models[k].states; state++) {
-      element("option", nameOf(data.models[k], state), byId(id)).value = String(state);
-    }
-    byId(id).addEventListener("change", () => select(Number(byId("choose-source").value) * m + Number(byId("choose-target").value)));
-  }
+  const choose = () => select(Number(byId("choose-source").value) * m + Number(byId("choose-target").value));
+  ["choose-source", "choose-target"].forEach((id, k) => {
+    fillChoice(id, Array.from({ length: data.models[k].states }, (_, state) => nameOf(data.models[k], state)), choose);
+  });
 }
+
+onStart(showHints);
+onStart(fillChoices);
+onStart(showExplanation);
+onDraw(drawMatrix);
+onDrawn(() => select(selected, { remember: false, quiet: true }));

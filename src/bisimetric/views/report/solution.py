@@ -1,46 +1,47 @@
-"""The numbers and texts of a report, as a dict that becomes JSON.
+"""The page of a solution.
 
-The report tells one distance apart from the others, the *headline*: between the starts of the two models; for a model
+One distance is told apart from the others, the *headline*: between the starts of the two models; for a model
 against itself, or without starts, the largest distance between two states.
 """
 
 from __future__ import annotations
 
-import platform
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from bisimetric import __version__
 from bisimetric._support.text import discount_text, printable
 from bisimetric.cost.ground import reward_gap
 from bisimetric.couplings.explanation import Explanation
-from bisimetric.errors import NotEnoughMemory, SolverFailed
-from bisimetric.models.rows import Floats
+from bisimetric.errors import InvalidOption, NotEnoughMemory, SolverFailed
 from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.solving.game_solution import AnySolution, MDPSolution
 from bisimetric.solving.solution import Solution
+from bisimetric.views.report.convergence import convergence_charts
 from bisimetric.views.report.drawings import drawings
+from bisimetric.views.report.frame import Headline, Page, Part
 from bisimetric.views.report.pairs import (
     MOST_MATRIX_CELLS,
     action_names,
     estimated_cells,
     matrix_and_pairs,
-    numbers,
 )
 
 EXPLAINED_PAIRS = 10  # pairs in the explanation
 MOST_PARTS = 20_000  # pairs whose share of the distance is looked at
-MOST_SHOWN_STEPS = 2000  # of the history
 SAME_COST = 1e-12  # relative difference between a cost and the gap of rewards that it may be
-LONGEST_COMMAND = 2000  # characters
-VERSIONS = ("numpy", "scipy", "numba", "highspy")
+PAIR_SCRIPTS = ("matrix.js", "drawing.js", "pairs.js", "player.js")
+SECTIONS = [
+    Part("matrix.html", PAIR_SCRIPTS),
+    Part("pair.html", PAIR_SCRIPTS),
+    Part("walk.html", PAIR_SCRIPTS),
+    Part("explanation.html", PAIR_SCRIPTS),
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Headline:
+class Told:
     """The distance that a report is about, and the joint law of where the two models begin."""
 
     value: float
@@ -50,8 +51,9 @@ class Headline:
     law: list[tuple[int, float]]  # numbers of pairs and probabilities, likeliest first
 
 
-def payload(answer: AnySolution, *, names: tuple[str, str] | None = None, command: str | None = None) -> dict[str, Any]:
-    """Everything that the page shows, as numbers, texts, lists and dicts."""
+def solution_page(answer: AnySolution, *, names: object = None, command: str | None = None) -> Page:
+    """The page of a solution: all pairs, couplings to walk along, both models, explanation and convergence."""
+    called = two_names(names)
     headline = headline_of(answer)
     explanation, note = _explanation(answer, headline)
     ids = _ids(answer, explanation)
@@ -59,38 +61,49 @@ def payload(answer: AnySolution, *, names: tuple[str, str] | None = None, comman
     shares[ids] = [part.share for part in explanation.parts] if explanation else []
     wanted = [number for number, _ in headline.law] + ids[:EXPLAINED_PAIRS]
     matrix, pairs = matrix_and_pairs(answer, shares.reshape(answer.value.shape), wanted)
-    problem = answer.problem
-    return {
-        "title": title(answer, names),
-        "names": None if names is None else [printable(name) for name in names],
-        "headline": {"value": headline.value, "lower": headline.lower, "upper": headline.upper, "law": headline.law},
-        "meaning": meaning(answer, headline),
-        "facts": facts(answer),
-        "discount": problem.discount,
-        "models": drawings(answer.models),
-        "matrix": matrix,
-        "pairs": pairs,
-        "actions": action_names(answer),
-        "explanation": None if explanation is None else _table(explanation, ids),
-        "explanation_note": note,
-        "history": _history(answer),
-        "gap": answer.gap,
-        "reproduce": reproduce(answer, command),
-    }
+    return Page(
+        title=title(answer, called),
+        headline=Headline.interval(headline.value, headline.lower, headline.upper),
+        meaning=meaning(answer, headline),
+        facts=facts(answer),
+        sections=[*SECTIONS, *convergence_charts(answer)],
+        python=reproduce(answer),
+        command=command,
+        data={
+            "names": None if called is None else [printable(name) for name in called],
+            "law": headline.law,
+            "discount": answer.problem.discount,
+            "models": drawings(answer.models),
+            "matrix": matrix,
+            "pairs": pairs,
+            "actions": action_names(answer),
+            "explanation": None if explanation is None else _table(explanation, ids),
+            "explanation_note": note,
+        },
+    )
 
 
-def headline_of(answer: AnySolution) -> Headline:
+def two_names(names: object) -> tuple[str, str] | None:
+    """The names of the two models, checked."""
+    if names is None:
+        return None
+    if not isinstance(names, (tuple, list)) or len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise InvalidOption(f"names is {names!r:.60}, expected the names of the two models, two texts")
+    return names[0], names[1]
+
+
+def headline_of(answer: AnySolution) -> Told:
     """Between the starts; for a model against itself or without starts the largest distance."""
     source, target = answer.models
     if source.start is not None and target.start is not None and not is_self_metric(answer):
         law = answer.coupling.law(None).ravel()
         order = np.argsort(-law, kind="stable")[: np.count_nonzero(law)]
         low, high = answer.interval
-        return Headline(answer.distance, low, high, None, [(int(k), float(law[k])) for k in order])
+        return Told(answer.distance, low, high, None, [(int(k), float(law[k])) for k in order])
     k = int(np.nanargmax(answer.value))
     x, y = divmod(k, answer.value.shape[1])
     value, low, high = (float(bound[x, y]) for bound in (answer.value, answer.lower, answer.upper))
-    return Headline(value, low, high, (x, y), [(k, 1.0)])
+    return Told(value, low, high, (x, y), [(k, 1.0)])
 
 
 def is_self_metric(answer: AnySolution) -> bool:
@@ -109,7 +122,7 @@ def title(answer: AnySolution, names: tuple[str, str] | None = None) -> str:
     return f"Distance between two {kind}{'es' if kind.endswith('s') else 's'}"
 
 
-def meaning(answer: AnySolution, headline: Headline) -> str:
+def meaning(answer: AnySolution, headline: Told) -> str:
     """One sentence on what the headline says."""
     source, target = answer.models
     kinds = "chains" if isinstance(answer, Solution) else "processes"
@@ -167,8 +180,8 @@ def facts(answer: AnySolution) -> list[list[str]]:
     return found
 
 
-def reproduce(answer: AnySolution, command: str | None) -> dict[str, Any]:
-    """The command if there was one, Python that asks the same question, and versions."""
+def reproduce(answer: AnySolution) -> list[str]:
+    """Python that asks the same question."""
     inputs = "the two decision processes" if isinstance(answer, MDPSolution) else "the two chains"
     call = _call(answer)
     comments = [f"# source, target: {inputs}"]
@@ -176,14 +189,7 @@ def reproduce(answer: AnySolution, command: str | None) -> dict[str, Any]:
         comments.append(f"# cost: {answer.problem.cost_text or 'an array over pairs of their states'}")
     if "stop=stop" in call:
         comments.append("# stop: where the game ends, an array over pairs of their states")
-    script = ["import bisimetric as bm", "", *comments, f"solution = {call}", 'solution.report("report.html")']
-    versions = {"bisimetric": __version__, "Python": platform.python_version()}
-    versions |= {name: version(name) for name in VERSIONS}
-    return {
-        "command": None if command is None else printable(command, LONGEST_COMMAND),
-        "python": "\n".join(script),
-        "versions": [[name, text] for name, text in versions.items()],
-    }
+    return [*comments, f"solution = {call}", 'solution.report("report.html")']
 
 
 def _call(answer: AnySolution) -> str:
@@ -212,7 +218,7 @@ def _python(function: str, *arguments: str) -> str:
     return f"{function}({', '.join(arguments)})"
 
 
-def _explanation(answer: AnySolution, headline: Headline) -> tuple[Explanation | None, str]:
+def _explanation(answer: AnySolution, headline: Told) -> tuple[Explanation | None, str]:
     """Which pairs the headline is made of, or why that is not known."""
     if estimated_cells(answer) > MOST_MATRIX_CELLS:
         return None, "What each pair contributes would take long to compute here; solution.explain() does."
@@ -237,13 +243,3 @@ def _table(explanation: Explanation, ids: list[int]) -> dict[str, Any]:
     rest = explanation.distance - sum(p.amount for p in parts)
     others = explanation.n_pairs - len(parts)
     return {"parts": listed, "rest": max(rest, 0.0), "others": others, "formula": explanation.formula}
-
-
-def _history(answer: AnySolution) -> dict[str, list[float | None]]:
-    """Step, gap and seconds; of a long history evenly spaced steps."""
-    steps = answer.history
-    chosen = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), MOST_SHOWN_STEPS)).astype(int)).tolist()
-    columns: dict[str, Floats] = {
-        name: np.array([float(getattr(steps[k], name)) for k in chosen]) for name in ("step", "gap", "seconds")
-    }
-    return {name: numbers(np.where(np.isfinite(column), column, np.nan)) for name, column in columns.items()}
