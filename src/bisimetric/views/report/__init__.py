@@ -1,6 +1,6 @@
 """Answers as pages: one HTML file that opens by double click and needs no network.
 
-`page.report` writes a file. It finds the kind of an answer in the table `KINDS` of `page` and has the module of that
+`page.report` writes a file. It finds the kind of an answer in the table `PAGES` of `page` and has the module of that
 kind make a `frame.Page`; `frame` turns a `Page` into HTML. Every page has the same head, content security policy,
 summary, way to reproduce and scripts; what differs are the sections between them:
 
@@ -10,7 +10,7 @@ summary, way to reproduce and scripts; what differs are the sections between the
 - `Part` is a section with a fixed fragment of HTML and scripts of its own, both in `assets/`. Its scripts read
   `Page.data` as `data` and say when to run with `onStart`, `onDraw` and `onDrawn` (`assets/frame.js`).
 
-A new kind of report is one file here, with a function from the answer to a `Page`, and one line in `KINDS`:
+A new kind of report is one file here, with a function from the answer to a `Page`, and one line in `PAGES`:
 
     def comparison_page(answer: Comparison, *, names: object = None, command: str | None = None) -> Page:
         spec = {"data": {"values": [{"d": 0.2, "tip": ["resample 1", "distance 0.2"]}, ...]}, "height": 240,

@@ -13,7 +13,7 @@ from bisimetric.views.report.frame import Page, html
 from bisimetric.views.report.solution import solution_page
 
 REPORTS = (".html", ".htm")
-KINDS: dict[type, Callable[..., Page]] = {  # functions of an answer, names=… and command=…
+PAGES: dict[type, Callable[..., Page]] = {  # functions of an answer, names=… and command=…
     Solution: solution_page,
     MDPSolution: solution_page,
 }
@@ -34,8 +34,8 @@ def page_of(answer: Any, *, names: object = None, command: str | None = None) ->
     """The page of an answer; raises if its kind has none."""
     if command is not None and not isinstance(command, str):
         raise InvalidOption(f"command is {command!r:.60}, expected a text")
-    for kind, make in KINDS.items():
+    for kind, make in PAGES.items():
         if isinstance(answer, kind):
             return make(answer, names=names, command=command)
-    known = " or ".join(kind.__name__ for kind in KINDS)
+    known = " or ".join(kind.__name__ for kind in PAGES)
     raise InvalidOption(f"solution is a {type(answer).__name__}, expected a {known}, which have something to show")
