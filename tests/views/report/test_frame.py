@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 
 import bisimetric as bm
 from bisimetric._support.text import printable
-from bisimetric.views.report.frame import Chart, Headline, Page, Part, Table, html, inert_json, page_data
+from bisimetric.views.report.frame import (
+    ChartSection,
+    Headline,
+    Page,
+    ScriptedSection,
+    TableSection,
+    html,
+    inert_json,
+    page_data,
+)
 from bisimetric.views.report.solution import solution_page
 from tests.views.report.models import HOSTILE, Elements, data_of, protocols
 
@@ -22,8 +31,8 @@ def own_page(text: str = "plain", **options) -> Page:
     """A new kind of report."""
     spec = {"data": {"values": [{"d": 1, "tip": text}]}, "mark": "bar", "encoding": {"x": {"field": "d"}}}
     sections = [
-        Chart("null", text, spec, label=text, hint=text),
-        Table("changed", text, [text, "p"], [[text, "1"]], note=text, wide=True),
+        ChartSection("null", text, spec, label=text, hint=text),
+        TableSection("changed", text, [text, "p"], [[text, "1"]], note=text, wide=True),
     ]
     return Page(
         title=text,
@@ -59,7 +68,7 @@ def test_all_texts_of_a_page_are_inert(text):
 
 def test_parts_bring_their_scripts_once_and_data():
     """In the order of the sections, after those of the frame and before the start."""
-    part = Part("matrix.html", ("matrix.js",))
+    part = ScriptedSection("matrix.html", ("matrix.js",))
     page = Page("t", Headline.words("a", "b"), "m", [], [part, part], [], data={"mine": 3})
     text = html(page)
     assert text.count("function matrixSpec(") == 1
@@ -72,7 +81,7 @@ def test_parts_bring_their_scripts_once_and_data():
 def test_keys_are_identifiers(key):
     """They stand in the page's HTML."""
     with pytest.raises(AssertionError):
-        Table(key, "t", [], [])
+        TableSection(key, "t", [], [])
 
 
 @pytest.fixture(scope="module")

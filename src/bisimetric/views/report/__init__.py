@@ -4,10 +4,10 @@
 kind make a `frame.Page`; `frame` turns a `Page` into HTML. Every page has the same head, content security policy,
 summary, way to reproduce and scripts; what differs are the sections between them:
 
-- `Table` and `Chart` are plain sections, made of Python data alone. A chart is a Vega-Lite specification. The frame
-  sets its width and the colours of text; a mark with `"tooltip": True` shows the lines in the field `tip` of its datum;
-  "--accent", "--ink", "--soft", "--bar" and the other names in `assets/page.css` are colours of the present scheme.
-- `Part` is a section with a fixed fragment of HTML and scripts of its own, both in `assets/`. Its scripts read
+- `TableSection` and `ChartSection` are plain sections, made of Python data alone. A chart is a Vega-Lite specification.
+  The frame sets its width and the colours of text. A mark with `"tooltip": True` shows the lines in the field `tip` of
+  its datum. "--accent", "--ink", "--soft", "--bar" and other names in `assets/page.css` are colours of the scheme.
+- `ScriptedSection` has a fixed fragment of HTML and scripts of its own, both in `assets/`. Its scripts read
   `Page.data` as `data` and say when to run with `onStart`, `onDraw` and `onDrawn` (`assets/frame.js`).
 
 A new kind of report is one file here, with a function from the answer to a `Page`, and one line in `PAGES`:
@@ -18,8 +18,8 @@ A new kind of report is one file here, with a function from the answer to a `Pag
         return Page(
             title="…", headline=Headline.interval(answer.distance, *answer.interval), meaning="one sentence",
             facts=[["Resamples", "200"]],
-            sections=[Chart("null", "Without a difference", spec, label="what a screen reader says", hint="…"),
-                      Table("changed", "What changed", ["State", "p"], [["idle", "0.01"]])],
+            sections=[ChartSection("null", "Without a difference", spec, label="what a screen reader says", hint="…"),
+                      TableSection("changed", "What changed", ["State", "p"], [["idle", "0.01"]])],
             python=["comparison = bm.compare(…)", 'comparison.report("report.html")'], command=command)
 
 `solution` is such a module; `convergence` has charts for it, `pairs` distances and couplings, `drawings` the models;

@@ -11,14 +11,14 @@ import numpy as np
 
 from bisimetric.solving.game_solution import AnySolution
 from bisimetric.solving.history import Step
-from bisimetric.views.report.frame import Chart
+from bisimetric.views.report.frame import ChartSection
 
 MOST_SHOWN_STEPS = 2000  # of the history
 FEW_STEPS = 12  # an axis with at most so many steps names each
 MANY_STEPS = 60  # an axis with more than so many steps is logarithmic
 
 
-def convergence_charts(answer: AnySolution) -> list[Chart]:
+def convergence_charts(answer: AnySolution) -> list[ChartSection]:
     """The gap; and the certified interval, if the checker looked more than once."""
     steps = shown_steps(answer.history)
     looks = [step for step in answer.history if step.interval is not None]
@@ -32,18 +32,20 @@ def shown_steps(history: tuple[Step, ...]) -> list[Step]:
     return [history[k] for k in chosen if 0.0 < history[k].gap < np.inf]
 
 
-def _gap_chart(answer: AnySolution, steps: list[Step]) -> Chart:
+def _gap_chart(answer: AnySolution, steps: list[Step]) -> ChartSection:
     certified = f"The certified gap is {answer.gap:.3g}"
     points = [{"step": s.step, "gap": s.gap, "tip": [f"step {s.step}", f"gap {s.gap:.3g}"]} for s in steps]
     if not points:
-        return Chart("convergence", "How it was found", None, "", hint=f"There was nothing to iterate. {certified}.")
+        return ChartSection(
+            "convergence", "How it was found", None, "", hint=f"There was nothing to iterate. {certified}."
+        )
     y = {"field": "gap", "type": "quantitative", "title": "gap", "scale": {"type": "log"}, "axis": _digits()}
     line = {"type": "line", "color": "--soft", "point": {"size": 45, "color": "--soft", "tooltip": True}}
     layers: list[Any] = [{"data": {"values": points}, "mark": line, "encoding": {"x": _step_axis(steps), "y": y}}]
     if answer.gap > 0.0:
         rule = {"type": "rule", "color": "--accent", "strokeDash": [5, 4], "strokeWidth": 1.5}
         layers.append({"data": {"values": [{"gap": answer.gap}]}, "mark": rule, "encoding": {"y": y}})
-    return Chart(
+    return ChartSection(
         "convergence",
         "How it was found",
         {"height": 300, "layer": layers},
@@ -53,7 +55,7 @@ def _gap_chart(answer: AnySolution, steps: list[Step]) -> Chart:
     )
 
 
-def _interval_chart(looks: list[Step]) -> Chart:
+def _interval_chart(looks: list[Step]) -> ChartSection:
     points = []
     for look in looks:
         low, high = look.interval or (0.0, 0.0)
@@ -76,7 +78,7 @@ def _interval_chart(looks: list[Step]) -> Chart:
             },
         ],
     }
-    return Chart(
+    return ChartSection(
         "interval-by-step",
         "The certified interval, step by step",
         spec,

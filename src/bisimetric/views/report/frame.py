@@ -31,7 +31,7 @@ LONGEST_COMMAND = 2000  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScriptedSection:
     """A section with elements and scripts of its own; pages with several parts run each script once, in this order."""
 
     html: str  # file in assets/
@@ -43,7 +43,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class PlainSection:
     """A plain section; subclasses add what it shows."""
 
     key: str  # the id of its element, small letters and hyphens
@@ -63,7 +63,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Table(Card):
+class TableSection(PlainSection):
     """A table of texts."""
 
     columns: Sequence[str]
@@ -74,7 +74,7 @@ class Table(Card):
 
 
 @dataclass(frozen=True, slots=True)
-class Chart(Card):
+class ChartSection(PlainSection):
     """A Vega-Lite chart; without a specification only its texts are shown."""
 
     spec: Mapping[str, Any] | None
@@ -109,7 +109,7 @@ class Page:
     headline: Headline
     meaning: str  # one sentence on what the headline says
     facts: Sequence[Sequence[str]]  # names and texts of the summary
-    sections: Sequence[Part | Card]
+    sections: Sequence[ScriptedSection | PlainSection]
     python: Sequence[str]  # lines that ask the same question
     command: str | None = None
     data: Mapping[str, Any] = field(default_factory=dict)  # what the scripts of the parts read
@@ -122,7 +122,7 @@ def page_data(page: Page) -> dict[str, Any]:
         "headline": dict(page.headline.data),
         "meaning": page.meaning,
         "facts": page.facts,
-        "sections": [section.data() for section in page.sections if isinstance(section, Card)],
+        "sections": [section.data() for section in page.sections if isinstance(section, PlainSection)],
         "reproduce": {
             "command": None if page.command is None else printable(page.command, LONGEST_COMMAND),
             "python": "\n".join(["import bisimetric as bm", "", *page.python]),
@@ -135,7 +135,7 @@ def page_data(page: Page) -> dict[str, Any]:
 def html(page: Page) -> str:
     """The whole file."""
     library = f"(() => {{{chart_library()}}})();"
-    scripts = [name for section in page.sections if isinstance(section, Part) for name in section.scripts]
+    scripts = [name for section in page.sections if isinstance(section, ScriptedSection) for name in section.scripts]
     own = "\n".join(["'use strict';", *map(asset, dict.fromkeys([*FRAME_SCRIPTS, *scripts])), "begin();"])
     policy = f"script-src 'unsafe-eval' {_hash(library)} {_hash(own)}"  # Vega compiles its expressions
     parts = {

@@ -20,7 +20,7 @@ from bisimetric.solving.game_solution import AnySolution, MDPSolution
 from bisimetric.solving.solution import Solution
 from bisimetric.views.report.convergence import convergence_charts
 from bisimetric.views.report.drawings import drawings
-from bisimetric.views.report.frame import Headline, Page, Part
+from bisimetric.views.report.frame import Headline, Page, ScriptedSection
 from bisimetric.views.report.pairs import (
     MOST_MATRIX_CELLS,
     action_names,
@@ -33,10 +33,10 @@ MOST_PARTS = 20_000  # pairs whose share of the distance is looked at
 SAME_COST = 1e-12  # relative difference between a cost and the gap of rewards that it may be
 PAIR_SCRIPTS = ("matrix.js", "drawing.js", "pairs.js", "player.js")
 SECTIONS = [
-    Part("matrix.html", PAIR_SCRIPTS),
-    Part("pair.html", PAIR_SCRIPTS),
-    Part("walk.html", PAIR_SCRIPTS),
-    Part("explanation.html", PAIR_SCRIPTS),
+    ScriptedSection("matrix.html", PAIR_SCRIPTS),
+    ScriptedSection("pair.html", PAIR_SCRIPTS),
+    ScriptedSection("walk.html", PAIR_SCRIPTS),
+    ScriptedSection("explanation.html", PAIR_SCRIPTS),
 ]
 
 
