@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from bisimetric.io.save_load import save as save
     from bisimetric.many.pairwise import PairDone as PairDone
     from bisimetric.many.pairwise import pairwise as pairwise
+    from bisimetric.many.solve_many import solve_many as solve_many
     from bisimetric.many.table import Distances as Distances
     from bisimetric.models.chain import MarkovChain as MarkovChain
     from bisimetric.models.estimated import EstimatedChain as EstimatedChain
@@ -103,6 +104,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "PairDone",
         "pairwise",
     ),
+    "many.solve_many": ("solve_many",),
     "models.chain": ("MarkovChain",),
     "models.estimated": ("EstimatedChain",),
     "models.mdp": ("MDP",),

@@ -1,8 +1,9 @@
 """Every error that the package raises on purpose.
 
 A message says what was expected, what came, where, and the remedy. All errors derive from `BisimetricError` and from
-the built-in exception that a caller would expect, so `except ValueError` works too. Only `SolveInterrupted` and
-`PairwiseInterrupted` do not: they are `KeyboardInterrupt`s, so that code which swallows errors does not swallow Ctrl-C.
+the built-in exception that a caller would expect, so `except ValueError` works too. Only `SolveInterrupted`,
+`ManyInterrupted` and `PairwiseInterrupted` do not: they are `KeyboardInterrupt`s, so that code which swallows errors
+does not swallow Ctrl-C.
 
 All can be pickled: `pickle` calls them with the message alone, so all other arguments are optional. Messages quote
 names of states and files, which may hold anything: every message is one line with control characters escaped.
@@ -30,6 +31,7 @@ __all__ = [
     "InvalidOption",
     "InvalidProblem",
     "InvalidWitness",
+    "ManyInterrupted",
     "MissingExtra",
     "MissingStart",
     "NotEnoughMemory",
@@ -93,12 +95,21 @@ class ToleranceNotReached(BisimetricError, RuntimeError):
         What was reached, with its certified interval.
     pair : (int, int) or None
         The places of the two chains in their lists, in a call of `pairwise`.
+    solutions : list or None
+        All solutions, in a call of `solve_many`.
     """
 
-    def __init__(self, message: str, solution: Any = None, pair: tuple[int, int] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        solution: Any = None,
+        pair: tuple[int, int] | None = None,
+        solutions: list[Any] | None = None,
+    ) -> None:
         super().__init__(message)
         self.solution = solution
         self.pair = pair
+        self.solutions = solutions
 
 
 class PairFailed(BisimetricError, RuntimeError):
@@ -136,6 +147,20 @@ class SolveInterrupted(KeyboardInterrupt):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self.args
+
+
+class ManyInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a call of `solve_many`.
+
+    Attributes
+    ----------
+    solutions : list
+        The finished solutions in the places of their problems, None in those of the others.
+    """
+
+    def __init__(self, message: str, solutions: list[Any] | None = None) -> None:
+        super().__init__(message)
+        self.solutions = [] if solutions is None else solutions
 
 
 class PairwiseInterrupted(KeyboardInterrupt):

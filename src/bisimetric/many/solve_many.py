@@ -1,0 +1,162 @@
+"""Solve many problems in one call: small ones together, in few compiled calls; the others one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from bisimetric._support.options import flag, function_or_none, seconds_of
+from bisimetric._support.threads import deadline, no_deadline
+from bisimetric.errors import BisimetricError, InvalidOption, ManyInterrupted, ToleranceNotReached
+from bisimetric.many.batch import BATCH_TOL, Batch, batches, fits
+from bisimetric.problems.discounted import Problem
+from bisimetric.solvers import by_name
+from bisimetric.solvers.base import AnySolver, checked_tol
+from bisimetric.solvers.policy_iteration import PolicyIteration
+from bisimetric.solving.history import Status
+from bisimetric.solving.solve import solve
+
+
+def solve_many(
+    problems: Iterable[Any],
+    solver: AnySolver | str | None = None,
+    *,
+    tol: float | None = None,
+    time_limit: float | None = None,
+    throw: bool = True,
+    on_solution: Callable[[int, Any], None] | None = None,
+) -> list[Any]:
+    """Solve many problems, each to a certified relative gap of `tol`.
+
+    Problems of up to 64 pairs of states are solved side by side, which takes about a quarter of the time that a loop
+    over `solve` takes for chains of four states.
+
+    Parameters
+    ----------
+    problems : iterable of Problem
+        Or of other problems that `solve` takes.
+    solver : Solver or str, optional
+        As for `solve`. Only the default, `PolicyIteration()`, solves problems side by side.
+    tol : float, optional
+        As for `solve`, for every problem.
+    time_limit : float, optional
+        Seconds for all problems together. Those that are not solved by then have the status TIME_LIMIT, and the
+        interval that was proved by then.
+    throw : bool, default True
+        Raise when a problem misses an explicit tolerance, after all are solved. With False their statuses tell.
+    on_solution : function of a number and a Solution, optional
+        Called after every problem, with its place in the list.
+
+    Returns
+    -------
+    list of Solution
+        In the order of the problems. The steps in `history` of a problem that was solved beside others are those of all
+        of them.
+
+    Raises
+    ------
+    ToleranceNotReached
+        A problem missed the tolerance that was given; `error.solutions` has all solutions, `error.solution` the first
+        that missed it.
+    ManyInterrupted
+        Ctrl-C; `error.solutions` has those that are finished, None in the places of the others.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> chain = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], start=0)
+    >>> slower = [bm.MarkovChain([[p, 1 - p], [0, 1]], reward=[0, 1], start=0) for p in (0.6, 0.7, 0.8)]
+    >>> solutions = bm.solve_many([bm.Problem(chain, other, discount=0.9) for other in slower])
+    >>> [round(solution.distance, 4) for solution in solutions]
+    [0.7115, 1.7199, 3.2592]
+    """
+    if isinstance(problems, (str, bytes, Problem)) or not isinstance(problems, Iterable):
+        raise InvalidOption(f"problems is a {type(problems).__name__}, expected a list of problems")
+    function_or_none(on_solution, "on_solution")
+    flag(throw, "throw")
+    asked = list(problems)
+    chosen = None if solver is None else by_name(solver)
+    goal = checked_tol(tol, chosen or PolicyIteration())
+    work = _Work(asked, chosen, goal if tol is not None else None, on_solution)
+    try:
+        with nullcontext() if time_limit is None else deadline(seconds_of(time_limit)):
+            work.run()
+    except KeyboardInterrupt:
+        done = sum(found is not None for found in work.found)
+        raise ManyInterrupted(
+            f"interrupted after {done} of {len(asked)} problems; they are in error.solutions", work.found
+        ) from None
+    if throw and tol is not None:
+        _raise_if_missed(work.found, tol)
+    return work.found
+
+
+class _Work:
+    """One call: the solutions found so far, by the place of their problem."""
+
+    def __init__(
+        self,
+        problems: Sequence[Any],
+        solver: AnySolver | None,
+        tol: float | None,
+        on_solution: Callable[[int, Any], None] | None,
+    ) -> None:
+        self._problems = problems
+        self._solver = solver
+        self._tol = tol
+        self._on_solution = on_solution
+        self.found: list[Any] = [None] * len(problems)
+
+    def run(self) -> None:
+        """Solve what fits into batches, then the rest."""
+        together = self._solver is None or self._solver == PolicyIteration()
+        small = [k for k, problem in enumerate(self._problems) if together and fits(problem)]
+        for places in batches([self._problems[k] for k in small]):
+            self._solve_together([small[place] for place in places])
+        for k, found in enumerate(self.found):
+            if found is None:
+                self._solve_alone(k)
+
+    def _solve_together(self, places: list[int]) -> None:
+        tol = PolicyIteration.default_tol if self._tol is None else self._tol
+        if len(places) == 1:
+            return self._solve_alone(places[0])
+        batch = Batch.of([self._problems[k] for k in places])
+        solution = solve(batch.whole, tol=BATCH_TOL * tol, throw=False, quotient=False)
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        for k, part in zip(places, batch.split(solution, tol), strict=True):
+            if part.relative_gap <= tol or part.status is Status.TIME_LIMIT:
+                self._accept(k, part)
+            else:
+                self._solve_alone(k, initial=part)
+        return None
+
+    def _solve_alone(self, k: int, initial: Any = None) -> None:
+        try:
+            solution = solve(self._problems[k], self._solver, tol=self._tol, initial=initial, throw=False)
+        except BisimetricError as error:
+            error.add_note(f"problems[{k}]")
+            raise
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        self._accept(k, solution)
+
+    def _accept(self, k: int, solution: Any) -> None:
+        self.found[k] = solution
+        if self._on_solution is not None:
+            with no_deadline():
+                self._on_solution(k, solution)
+
+
+def _raise_if_missed(solutions: list[Any], tol: float) -> None:
+    missed = [k for k, solution in enumerate(solutions) if not solution.reached_tol]
+    if missed:
+        worst = max(solutions[k].relative_gap for k in missed)
+        raise ToleranceNotReached(
+            f"{len(missed)} of {len(solutions)} problems missed the relative gap of {tol:g}, the first is "
+            f"problems[{missed[0]}], the largest gap {worst:.2g}; raise tol or time_limit, or take error.solutions",
+            solutions[missed[0]],
+            solutions=solutions,
+        )
