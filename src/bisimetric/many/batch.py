@@ -86,8 +86,8 @@ class Batch:
         columns = self.whole.shape[1]
         for part, scale, x, y in zip(self.parts, self.scales, self.at_x, self.at_y, strict=False):
             block = slice(x, x + part.shape[0]), slice(y, y + part.shape[1])
-            bounds = (bound[block] / scale for bound in (whole.value, whole.lower, whole.upper))
-            certificate = Certificate(*bounds, whole.shortfall).without(part.unsolved)
+            value, lower, upper = (bound[block] / scale for bound in (whole.value, whole.lower, whole.upper))
+            certificate = Certificate(value, lower, upper, whole.shortfall).without(part.unsolved)
             witness = PartWitness(proof.witness, x * columns + y, columns, part.shape[1])
             own = Proof(witness, proof.value[block], proof.scale * scale)
             status = solution.status
