@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from bisimetric.certificates.interval import Certificate as Certificate
     from bisimetric.couplings.coupling import Coupling as Coupling
     from bisimetric.couplings.coupling import Potentials as Potentials
+    from bisimetric.couplings.explanation import Explanation as Explanation
+    from bisimetric.couplings.parting import JointPath as JointPath
     from bisimetric.io.save_load import load as load
     from bisimetric.io.save_load import save as save
     from bisimetric.many.pairwise import PairDone as PairDone
@@ -95,6 +97,8 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "Coupling",
         "Potentials",
     ),
+    "couplings.explanation": ("Explanation",),
+    "couplings.parting": ("JointPath",),
     "io.save_load": (
         "load",
         "save",

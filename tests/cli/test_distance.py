@@ -13,8 +13,8 @@ KNOWN = 0.4355817651
 KEYS = {
     "distance", "lower", "upper", "gap", "relative_gap", "tol", "tol_reached", "source", "target", "states",
     "kind", "cost", "discount", "normalised",
-    "solver", "status", "message", "steps", "history", "seconds", "memory_bytes", "explain", "explain_rest", "summary",
-    "match", "limit",
+    "solver", "status", "message", "steps", "history", "seconds", "memory_bytes", "explain", "explain_rest",
+    "explain_path", "summary", "match", "limit",
 }  # fmt: skip
 
 

@@ -97,7 +97,7 @@ def test_names_are_inert(evil):
     explanation = bm.solve(bm.Problem(chain, chain.with_start(1), discount=0.5)).explain()
     assert explanation.parts[0].source == evil
     assert all(line.isprintable() for line in repr(explanation).split("\n"))
-    assert len(repr(explanation).split("\n")) == 3
+    assert len(repr(explanation).split("\n")) == 8
     assert explanation._repr_html_().isprintable()
 
 
@@ -105,6 +105,6 @@ def test_parts_that_do_not_add_up_are_refused(monkeypatch):
     """A wrong occupancy cannot become an explanation."""
     solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.9)
     right = solution.coupling.occupancy()
-    monkeypatch.setattr(bm.Coupling, "occupancy", lambda self, start=None: 1.01 * right)
+    monkeypatch.setattr(bm.Coupling, "occupancy_of", lambda self, moves, law: 1.01 * right)
     with pytest.raises(SolverFailed, match="add up to"):
         solution.explain()

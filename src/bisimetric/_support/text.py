@@ -6,6 +6,8 @@ line or begin a new one are shown as escapes, in every text and in every error.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 LONGEST_NAME = 60  # characters of a state's name
 CLOSE_TO_ONE = 5e-6  # |1 - γ| below which a discount is shown by the difference: six digits would round it to 1
 
@@ -25,3 +27,11 @@ def discount_text(discount: float) -> str:
     """Six digits, as in 0.95; close to one the difference, as in 1-1e-08, so that only 1 itself reads 1."""
     beyond = discount - 1.0
     return f"1{beyond:+g}" if 0.0 < abs(beyond) < CLOSE_TO_ONE else f"{discount:g}"
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table as lines of text, every column as wide as its widest cell."""
+    table = [head, *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = ("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in table)
+    return "\n".join(lines)

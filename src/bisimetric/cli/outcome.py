@@ -12,16 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from bisimetric._support.text import printable
+from bisimetric.cli.explaining import explanation_document, explanation_text
 from bisimetric.cli.messages import Digits, Verdict, digits
 from bisimetric.cli.output import Expense, Row, facts_table, pairs_table, shown_model
-from bisimetric.couplings.explanation import Explanation, Part
+from bisimetric.couplings.explanation import Explanation
 from bisimetric.models.mdp import Model
 from bisimetric.solving.assignment import Assignment
 from bisimetric.solving.game_solution import AnySolution
 from bisimetric.solving.history import Status, Step
 
 TOP = 8  # pairs that are listed
-NUMBER_COLUMNS = 4  # columns of an explanation that hold numbers: occupancy, cost, amount, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +126,8 @@ def as_text(outcome: Outcome) -> Iterator[RenderableType]:
         if set(summary.farthest) != set(summary.closest):
             yield Text("\nFarthest pairs of states", style="bold")
             yield distances_table(summary.farthest)
-    explanation = outcome.explanation
-    if explanation is not None and explanation.parts:
-        yield Text("\nWhere it comes from: pairs of states under the best coupling found", style="bold")
-        yield _parts_table(explanation)
-        occupancy = "the discounted share of time" if explanation.discounted else "the expected number of visits"
-        meaning = f"occupancy is {occupancy},\n{explanation.formula}"
-        yield Text(f"{explanation.remainder()}; {meaning}", style="dim")
+    if outcome.explanation is not None:
+        yield from explanation_text(outcome.explanation)
     yield from _matching(outcome.matching)
     if outcome.verdict is not None:
         yield Text(f"\n{verdict_line(outcome)}", style="bold")
@@ -152,7 +147,6 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
     solution, question = outcome.solution, outcome.question
     starts = outcome.summary is None and has_starts(solution)
     lower, upper = solution.interval if starts else (None, None)
-    explanation = outcome.explanation
     return {
         "distance": solution.distance if starts else None,
         "lower": lower,
@@ -174,8 +168,7 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "steps": len(solution.history),
         "history": [_step_document(step) for step in solution.history],
         **outcome.expense.document(),
-        "explain": None if explanation is None else [_part(part) for part in explanation.parts],
-        "explain_rest": None if explanation is None else explanation.rest,
+        **explanation_document(outcome.explanation),
         "summary": None if outcome.summary is None else asdict(outcome.summary),
         "match": None if outcome.matching is None else _matching_document(outcome.matching),
         "limit": None if outcome.verdict is None else {"fail_above": outcome.limit, "verdict": outcome.verdict.value},
@@ -273,20 +266,6 @@ def _starts(*models: Model) -> Iterator[str]:
             yield printable(name) if len(states) == 1 else f"a distribution on {len(states)} states"
 
 
-def _parts_table(explanation: Explanation) -> Table:
-    """The parts with their numbers; actions stand in one column if they are the same on both sides."""
-    pairs = [part.actions for part in explanation.parts]
-    same = all(actions is not None and actions[0] == actions[1] for actions in pairs)
-    head, rows = list(explanation.head()), [list(row) for row in explanation.rows()]
-    if same:
-        head[2:4], rows = ["action"], [[*row[:2], *row[3:]] for row in rows]
-    names = tuple(head[:-NUMBER_COLUMNS])
-    table = pairs_table(*head[-NUMBER_COLUMNS:], names=names)
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
 def _matching(matching: Assignment | None) -> Iterator[RenderableType]:
     if matching is None:
         return
@@ -311,8 +290,3 @@ def _matching_document(matching: Assignment) -> dict[str, Any]:
         "total": matching.total,
         "unmatched": [[all_names[state] for state in states] for all_names, states in names],
     }
-
-
-def _part(part: Part) -> dict[str, Any]:
-    """The fields of a part; chains have no actions."""
-    return {key: value for key, value in asdict(part).items() if value is not None}

@@ -106,16 +106,28 @@ class Coupling(Immutable):
         SolverFailed
             If the errors may be larger.
         """
-        n, m = self.problem.shape
-        discount = self.problem.discount
+        return self.occupancy_of(self.moves(), self.law(start))
+
+    def moves(self) -> sparse.csr_array:
+        """The matrix of all joint laws, with empty rows where nothing that follows counts.
+
+        Returns
+        -------
+        scipy.sparse.csr_array [n·m, n·m]
+            As `matrix`; rows of pairs of bisimilar states are empty too where there is no discount.
+        """
         matrix, ends = self.matrix(), self.problem.ends
-        closed = ends is None or not ends.any()
         if ends is not None:
             matrix.data[np.repeat(ends.ravel(), np.diff(matrix.indptr))] = 0.0
             matrix.eliminate_zeros()
-        transposed = matrix.T.tocsr()
-        b = self.law(start).ravel() * (1.0 - discount if discount < 1.0 else 1.0)
-        return visits(transposed, b, discount, rows=n, closed=closed).reshape(n, m)
+        return matrix
+
+    def occupancy_of(self, moves: sparse.csr_array, law: Floats) -> Floats:
+        """The occupancy [n, m] from a joint law [n, m] of the start; `moves` is what `moves()` returns."""
+        discount, ends = self.problem.discount, self.problem.ends
+        b = law.ravel() * (1.0 - discount if discount < 1.0 else 1.0)
+        closed = ends is None or not ends.any()
+        return visits(moves.T.tocsr(), b, discount, rows=law.shape[0], closed=closed).reshape(law.shape)
 
     def simulate(self, steps: int, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:
         """A random path of the coupled chains.

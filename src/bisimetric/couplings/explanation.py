@@ -7,24 +7,21 @@ they spend at the pair (x, y). With the cost c as it was given,
 
 so every pair contributes an amount to the distance, and the amounts add up to it. Without a discount (the bisimilarity
 distance) ν counts visits, and W = Σ ν(x, y) c(x, y) is the probability that labels ever differ. `Explanation` lists the
-largest; `explained` computes them from an occupancy and a cost.
+largest, and the most likely way on which the two part (`couplings/parting`); `explained` computes both.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from html import escape
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from bisimetric._support.text import printable
+from bisimetric._support.text import printable, text_table
+from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.couplings.occupancy import occupancy_error
+from bisimetric.couplings.parting import JointPath, most_likely_parting
 from bisimetric.errors import SolverFailed
-from bisimetric.models.mdp import MDP, Model
-from bisimetric.models.rows import Floats
 
 SMALLEST_FLOAT = 5e-324  # the smallest positive float: amounts that underflow lose up to this much
 HEAD = ("source", "target", "occupancy", "cost", "amount", "share")
@@ -74,10 +71,12 @@ class Explanation:
         The amounts of all other pairs together: `distance` is `rest` plus the amounts of `parts`.
     n_pairs : int
         The number of pairs that contribute, listed or not.
+    path : JointPath
+        The most likely way on which the two models part, and how they go on.
     normalised : bool
         Whether the problem is normalised, so that amounts lack the factor 1/(1-γ).
     discounted : bool
-        Whether there is a discount; without one, occupancies are expected numbers of visits.
+        Whether there is a discount; without one, occupancies are expected numbers of walk.
     cost : str
         The name and the unit of the cost, if it has any; empty for an array, and for the gap between rewards.
 
@@ -90,12 +89,19 @@ class Explanation:
     source  target  occupancy  cost    amount   share
       busy    idle     0.1667     1  0.333333  100.0%
     all pairs that contribute; together 0.3333333333; amount = occupancy · cost / (1-γ)
+    <BLANKLINE>
+    The most likely way to part:
+    step  source  target  chance  cost  distance
+       0    idle    idle       1     0  0.333333
+       1    busy    idle     0.3     1   1.66667
+    they part after 1 step: rewards 1 and 0; this way has probability 0.3 and makes 75.0% of the distance
     """
 
     distance: float
     parts: tuple[Part, ...]
     rest: float
     n_pairs: int
+    path: JointPath
     normalised: bool = False
     discounted: bool = True
     cost: str = ""
@@ -135,47 +141,28 @@ class Explanation:
         return f"{others} other pair{'s' if others > 1 else ''}: {self.rest:.6g}"
 
     def __repr__(self) -> str:
-        table = [self.head(), *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in table]
-        return "\n".join([*lines, f"{self.remainder()}; together {self.distance:.10g}; {self.formula}"])
+        foot = f"{self.remainder()}; together {self.distance:.10g}; {self.formula}"
+        return f"{text_table(self.head(), self.rows())}\n{foot}\n\nThe most likely way to part:\n{self.path!r}"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in self.head())
-        body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in self.rows())
         foot = f"{self.remainder()}; together {self.distance:.10g}; {self.formula}"
-        return f"<table><tr>{head}</tr>{body}</table><p>{escape(foot)}</p>"
+        parts = f"{_html_table(self.head(), self.rows())}<p>{escape(foot)}</p>"
+        path = f"{_html_table(self.path.head(), self.path.rows())}<p>{escape(self.path.summary())}</p>"
+        return f"{parts}<p>The most likely way to part:</p>{path}"
 
 
-class Visits(NamedTuple):
-    """How two coupled models move: the time that they spend at each pair of states, and what the pairs cost."""
-
-    models: tuple[Model, Model]
-    occupancy: Floats  # [n, m], discounted share of time
-    cost: Floats  # [n, m], times 1-γ in a normalised problem
-    discount: float
-    normalised: bool
-    actions: npt.NDArray[np.int64] | None = None  # [n, m, 2], decisive ones between decision processes
-    cost_text: str = ""  # the name and the unit of the cost
-
-    @property
-    def per_time(self) -> float:
-        """What the weights of all times add up to, relative to occupancies: 1 - γ, or 1 where those count visits."""
-        return 1.0 - self.discount if self.discount < 1.0 else 1.0
-
-    @property
-    def amounts(self) -> Floats:
-        """What every pair contributes to the distance, [n, m]."""
-        amounts: Floats = self.occupancy * self.cost / self.per_time
-        return amounts
+def _html_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    first = "".join(f"<th>{name}</th>" for name in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows)
+    return f"<table><tr>{first}</tr>{body}</table>"
 
 
-def checked_total(visits: Visits, interval: tuple[float, float]) -> float:
+def checked_total(walk: JointWalk, interval: tuple[float, float]) -> float:
     """The sum of all amounts; raises SolverFailed if it misses the certified interval by more than rounding."""
-    total = float(visits.amounts.sum())
-    longest = max(1.0, float(visits.occupancy.sum())) / visits.per_time
-    slack = occupancy_error(visits.discount) * float(visits.cost.max()) * longest
-    slack += SMALLEST_FLOAT * visits.cost.size * longest
+    total = float(walk.amounts.sum())
+    longest = max(1.0, float(walk.occupancy.sum())) / walk.per_time
+    slack = occupancy_error(walk.discount) * float(walk.cost.max()) * longest
+    slack += SMALLEST_FLOAT * walk.cost.size * longest
     low, high = interval
     if not low - slack <= total <= high + slack:
         raise SolverFailed(
@@ -185,42 +172,24 @@ def checked_total(visits: Visits, interval: tuple[float, float]) -> float:
     return total
 
 
-def explained(visits: Visits, distance: float, k: int) -> Explanation:
+def explained(walk: JointWalk, distance: float, k: int) -> Explanation:
     """The k pairs with the largest amounts, as parts of this distance."""
-    amounts = visits.amounts
+    amounts = walk.amounts
     flat = amounts.ravel()
     top = np.argsort(-flat, kind="stable")[:k]
     top = top[flat[top] > 0]
-    factor = visits.per_time if visits.normalised else 1.0
     parts = tuple(
         Part(
-            visits.models[0].name_of(int(x)),
-            visits.models[1].name_of(int(y)),
-            float(visits.occupancy[x, y]),
-            _divided(float(visits.cost[x, y]), factor),
+            *walk.names(int(x), int(y)),
+            float(walk.occupancy[x, y]),
+            walk.given_cost(int(x), int(y)),
             float(amounts[x, y]),
             float(amounts[x, y]) / distance if distance else 0.0,
-            _actions(visits, int(x), int(y)),
+            walk.action_names(int(x), int(y)),
         )
         for x, y in zip(*np.unravel_index(top, amounts.shape), strict=True)
     )
     rest = float(np.delete(flat, top).sum())
-    question = visits.normalised, visits.discount < 1.0, visits.cost_text
-    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), *question)
-
-
-def _actions(visits: Visits, x: int, y: int) -> tuple[str, str] | None:
-    if visits.actions is None:
-        return None
-    source, target = visits.models
-    assert isinstance(source, MDP)
-    assert isinstance(target, MDP)
-    a, b = visits.actions[x, y]
-    return source.action_name(int(a)), target.action_name(int(b))
-
-
-def _divided(product: float, factor: float) -> float:
-    """The number that gives `product` when multiplied by `factor`; of several, the one with the fewest digits."""
-    quotient = product / factor
-    near = quotient, math.nextafter(quotient, 0.0), math.nextafter(quotient, math.inf)
-    return min((number for number in near if number * factor == product), key=lambda n: len(repr(n)), default=quotient)
+    question = walk.normalised, walk.discount < 1.0, walk.cost_text
+    path = most_likely_parting(walk, distance)
+    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), path, *question)

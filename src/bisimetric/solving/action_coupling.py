@@ -81,10 +81,13 @@ class ActionCoupling:
         `start` is a pair of states or a joint law [n, m]; by default the starts of the processes. It sums to 1. Its
         errors add up to 1e-10 at most, or to 7e-15/(1 - discount); else SolverFailed is raised.
         """
-        game = self.solution.problem
-        b = (1.0 - game.discount) * self.law(start).ravel()
-        transposed = self.matrix().T.tocsr()
-        return visits(transposed, b, game.discount, rows=game.shape[0], closed=True).reshape(game.shape)
+        return self.occupancy_of(self.matrix(), self.law(start))
+
+    def occupancy_of(self, moves: sparse.csr_array, law: Floats) -> Floats:
+        """The occupancy [n, m] from a joint law [n, m] of the start; `moves` is what `matrix()` returns."""
+        discount = self.solution.problem.discount
+        b = (1.0 - discount) * law.ravel()
+        return visits(moves.T.tocsr(), b, discount, rows=law.shape[0], closed=True).reshape(law.shape)
 
     def law(self, start: object = None) -> Floats:
         """The joint law [n, m] of a pair of states, of a law that is given, or of the starts of the processes."""

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bisimetric._support.frozen import Immutable
-from bisimetric._support.text import printable
+from bisimetric._support.text import printable, text_table
 from bisimetric.errors import InvalidOption
 from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats, Ints
@@ -129,10 +129,7 @@ class Assignment(Immutable):
         return text
 
     def __repr__(self) -> str:
-        table = [self.head(), *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in table]
-        return "\n".join([*lines, self.summary()])
+        return f"{text_table(self.head(), self.rows())}\n{self.summary()}"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in self.head())

@@ -13,7 +13,8 @@ from bisimetric._support.options import whole
 from bisimetric._support.text import discount_text
 from bisimetric.certificates.game import GameProof, upper_blocks
 from bisimetric.certificates.interval import Certificate
-from bisimetric.couplings.explanation import Explanation, Visits
+from bisimetric.couplings.explanation import Explanation
+from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.couplings.witness import IndependentWitness, StoredWitness, Witness
 from bisimetric.kernels.layout import Cells
 from bisimetric.models.mdp import Model
@@ -142,7 +143,7 @@ class MDPSolution(Answer):
 
         Under the decisive actions and their couplings the two processes are chains that move together. A pair
         contributes the discounted share of time spent there times the gap between the two rewards; the contributions of
-        all pairs add up to the distance.
+        all pairs add up to the distance. `explanation.path` is the most likely way on which the processes part.
 
         Parameters
         ----------
@@ -164,9 +165,10 @@ class MDPSolution(Answer):
         """
         whole(k, "k", at_least=0)
         coupling = self.coupling
-        cost, discount = self._decisive_cost, self.problem.discount
-        visits = Visits(self.models, coupling.occupancy(start), cost, discount, True, self.decisive)
-        return self._explained(visits, coupling.law(start), k, from_starts=start is None)
+        moves, law = coupling.matrix(), coupling.law(start)
+        occupancy = coupling.occupancy_of(moves, law)
+        question = self._decisive_cost, self.value, self.problem.discount, True, self.decisive
+        return self._explained(JointWalk(self.models, law, moves, occupancy, *question), k, from_starts=start is None)
 
     @property
     def models(self) -> tuple[Model, Model]:

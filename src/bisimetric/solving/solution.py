@@ -20,7 +20,8 @@ from bisimetric._support.viewed import Viewed
 from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.starts import StartTransport, between_starts
 from bisimetric.couplings.coupling import Coupling, Potentials
-from bisimetric.couplings.explanation import Explanation, Visits, checked_total, explained
+from bisimetric.couplings.explanation import Explanation, checked_total, explained
+from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.couplings.witness import Proof
 from bisimetric.errors import InvalidOption, MissingStart
 from bisimetric.models.mdp import Model
@@ -150,13 +151,14 @@ class Answer(Stored, Viewed, Immutable, ABC):
         assert target is not None
         return between_starts(self.certificate, source, target)
 
-    def _explained(self, visits: Visits, law: Floats, k: int, *, from_starts: bool) -> Explanation:
+    def _explained(self, walk: JointWalk, k: int, *, from_starts: bool) -> Explanation:
         """The k largest parts of the distance from a joint law, which must be inside its certified interval."""
+        law = walk.law
         low, high = (float((law * bound).sum(where=law > 0)) for bound in (self.lower, self.upper))
-        distance = checked_total(visits, (low, high))
+        distance = checked_total(walk, (low, high))
         if from_starts:  # `law` is optimal for the values, not for the bounds, so its bounds are wider
             low, high = self.interval
-        return explained(visits, min(max(distance, low), high), k)
+        return explained(walk, min(max(distance, low), high), k)
 
     def _facts(self) -> Sequence[tuple[str, str]]:
         n, m = self.value.shape
@@ -243,7 +245,7 @@ class Solution(Answer):
         return Potentials(self.problem, self._proof, self.certificate.shortfall)
 
     def explain(self, k: int = 10, *, start: object = None) -> Explanation:
-        """The pairs of states that contribute most to the distance.
+        """The pairs of states that contribute most to the distance, and the most likely way on which the chains part.
 
         Parameters
         ----------
@@ -255,13 +257,14 @@ class Solution(Answer):
         Returns
         -------
         Explanation
-            Prints as a table.
+            Prints as a table of the pairs and a table of the way, `explanation.path`.
         """
         whole(k, "k", at_least=0)
         problem, coupling = self.problem, self.coupling
-        question = problem.cost, problem.discount, problem.normalised, None, problem.cost_text
-        visits = Visits(self.models, coupling.occupancy(start), *question)
-        return self._explained(visits, coupling.law(start), k, from_starts=start is None)
+        moves, law = coupling.moves(), coupling.law(start)
+        occupancy = coupling.occupancy_of(moves, law)
+        question = problem.cost, self.value, problem.discount, problem.normalised, None, problem.cost_text
+        return self._explained(JointWalk(self.models, law, moves, occupancy, *question), k, from_starts=start is None)
 
     def _start_law(self) -> Floats:
         return self._starts.law(self.problem.shape)

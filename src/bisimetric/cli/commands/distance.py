@@ -36,6 +36,11 @@ Keys of --json, null where a value does not exist:
                             with cost as given and amount = occupancy · cost,
                             divided by 1-γ if not normalised
   explain_rest              amount of all pairs that are not listed
+  explain_path              the most likely way to part: {moments, parting,
+                            probability, amount, share, difference}; moments
+                            [{states, source, target, probability, cost,
+                            distance}], parting the index of the first pair
+                            with a cost, or null
   summary                   without starts: {n_pairs, zero_pairs, smallest,
                             median, largest, closest, farthest}; a pair of
                             states is {source, target, distance, lower, upper}
