@@ -1,8 +1,8 @@
 """The documentation site: `python -m sphinx -W docs site` builds it, without a network.
 
 Pages are Markdown (MyST), tutorials and pictures are scripts in examples/ that sphinx-gallery runs, and the reference
-is made from the docstrings. `_extensions/` holds what is ours: formulas as MathML, docstrings as reStructuredText, figures
-of scripts, and a report to walk through.
+is made from the docstrings. `_extensions/` holds what is ours: formulas as MathML, docstrings as reStructuredText,
+figures of scripts, and a report to walk through.
 """
 
 import sys
