@@ -33,6 +33,13 @@ def test_large_and_trivial_problems_do_not_fit():
     assert not fits("four-rooms:p1")
 
 
+def test_costs_that_scaling_would_round_do_not_fit():
+    """Subnormal numbers, before or after."""
+    chain = bm.MarkovChain([[0.5, 0.5], [0, 1]])
+    for costs in ([[1e300, 1e-20], [0, 1]], [[1e-310, 0], [0, 0]]):
+        assert not fits(bm.Problem(chain, chain, discount=0.5, cost=costs))
+
+
 def test_a_batch_stops_outside_its_blocks():
     """Costs are scaled to [1, 2), and pairs of different problems are free."""
     batch = Batch.of([flip(cost=3e-9), flip(n=3, cost=5e7)])

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from bisimetric._support.frozen import changed
-from bisimetric.certificates.interval import Certificate
+from bisimetric.certificates.interval import SUBNORMAL_BELOW, Certificate
 from bisimetric.couplings.witness import PartWitness, Proof
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats, Ints, offsets
@@ -32,8 +32,12 @@ BATCH_TOL = 0.25  # tolerance of a batch, relative to that of its problems, whos
 
 
 def fits(problem: object) -> bool:
-    """Whether a problem is small and plain enough for a batch."""
-    return type(problem) is Problem and problem.cost.size <= MOST_BATCHED_PAIRS and not is_immediate(problem)
+    """Whether a problem is small and plain enough for a batch, and its costs lose nothing when they are scaled."""
+    if type(problem) is not Problem or problem.cost.size > MOST_BATCHED_PAIRS or is_immediate(problem):
+        return False
+    largest = float(problem.cost.max())
+    scale = power_of_two(largest)
+    return largest >= SUBNORMAL_BELOW and bool((problem.cost * scale / scale == problem.cost).all())
 
 
 def batches(problems: Sequence[Problem]) -> Iterator[list[int]]:
