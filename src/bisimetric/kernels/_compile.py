@@ -212,6 +212,14 @@ def vector_part(function: Function) -> Function:
     )
 
 
+def summing_part(function: Function) -> Function:
+    """Compile a vector part whose sums may be taken in any order, the same for the same processor."""
+    fastmath = {"nnan", "ninf", "nsz", "contract", "reassoc"}
+    return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=fastmath)(  # type: ignore[no-any-return]
+        function
+    )
+
+
 def vector_kernel(function: Function) -> Function:
     """Compile a kernel that may assume finite numbers and fuse multiplications with additions."""
     return kernel(function, fastmath={"nnan", "ninf", "nsz", "contract"})

@@ -28,6 +28,8 @@ from bisimetric.problems.discounted import Problem
 PIVOT_TOL = 24 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative to max |V|, for small supports
 PIVOT_TOL_NODES = 64  # nodes of a tree that add as much to that
 FOREVER_ROUNDING = 8 * UNIT_ROUNDOFF  # relative, of the largest cost paid forever
+FULL_FROM = 400  # pairs of states from which full rows have a sweep of their own
+HUBS = 4  # source states whose trees a first sweep over full rows may take over in all other rows
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
 WORTH_A_LIST = 0.25  # share of pairs at which V is known, from which the others are listed
 NEVER = np.zeros((0, 0), np.bool_)  # a mask of stops that stands for none
@@ -92,6 +94,14 @@ class Bellman:
         return everywhere if pairs.is_complete else replace(everywhere, stop=stop, pairs=pairs)
 
     @property
+    def is_full(self) -> bool:
+        """Whether all states follow all states, there are many, and all pairs are solved."""
+        n, m = self.shape
+        if len(self.source.data) < n * n or len(self.target.data) < m * m or n * m < FULL_FROM:
+            return False
+        return self.pairs.is_complete and not self.stop.size
+
+    @property
     def shape(self) -> tuple[int, int]:
         """(n, m)."""
         return self.pairs.shape
@@ -136,6 +146,8 @@ class Bellman:
         largest = max(-float(value.min()), float(value.max()))
         nodes = np.arange(sum(self.longest) + 1)
         tol = np.maximum(largest * (PIVOT_TOL * (1.0 + nodes / PIVOT_TOL_NODES)), ignore)
+        if self.is_full:
+            return Sweep(residual, *self._improve_full(value, trees, residual, float(tol[-1]), cold), largest)
 
         def work(first: int, last: int) -> tuple[float, float, int]:
             lowest, highest, pivots = kernels.transport.sweep.improve(
@@ -148,6 +160,29 @@ class Bellman:
             *for_each_block(work, self.pairs.size, unit=HINT_RUN, serial_below=SERIAL_BELOW), strict=True
         )
         return Sweep(residual, min(lowest), max(highest), sum(pivots), largest)
+
+    def _improve_full(
+        self, value: Floats, trees: Trees, residual: Floats, tol: float, cold: bool
+    ) -> tuple[float, float, int]:
+        """The same where all states follow all states: least and largest residual, pivots."""
+        n, m = self.shape
+        P, Q = self.source.data.reshape(n, n), self.target.data.reshape(m, m)
+        hubs = min(HUBS, n) if cold else 0
+        hub_f, hub_g = np.empty((hubs, m, n)), np.empty((hubs, m))
+        turned = np.ascontiguousarray(value.T)
+        weight = 1.0 / np.sqrt(np.maximum(np.arange(n + m + 1), 1.0))
+
+        def work(first: int, last: int) -> tuple[float, float, int]:
+            lowest, highest, pivots = kernels.transport.full.improve(
+                first, last, value, turned, self.cost, self.scale, self.discount, P, Q, trees, residual, tol, cold,
+                hub_f, hub_g, weight,
+            )  # fmt: skip
+            return lowest, highest, pivots
+
+        found = [work(x, x + 1) for x in range(hubs)]  # one after the other; then rows are independent
+        found += for_each_block(lambda i, j: work(hubs + i, hubs + j), n - hubs, serial_below=-(-SERIAL_BELOW // m))
+        lowest, highest, pivots = zip(*found, strict=True)
+        return min(lowest), max(highest), sum(pivots)
 
     def bounds(self, sweep: Sweep) -> tuple[float, float]:
         """How far V* can be below and above T V, by MacQueen's bounds; one sign only if the game can stop."""

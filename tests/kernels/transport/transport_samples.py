@@ -82,12 +82,13 @@ class Instance:
         self.bellman = Bellman.of(self.problem)
         self.trees = new_trees(self.bellman)
 
-    def improve(self, value, *, cold, first=0, last=None):
-        """Residuals and report of one call of the kernel."""
+    def improve(self, value, *, cold, first=0, last=None, tol=None):
+        """Residuals and report of one call of the kernel; the pivot tolerance is that of rounding unless given."""
         b = self.bellman
         last = value.size if last is None else last
         residual = np.full(value.size, np.nan)
-        tol = np.full(len(b.source.data) + len(b.target.data) + 2, 1e-14 * np.abs(value).max())
+        size = len(b.source.data) + len(b.target.data) + 2
+        tol = np.full(size, 1e-14 * np.abs(value).max() if tol is None else tol)
         report = kernels.transport.sweep.improve(
             first, last, value, b.cost, b.scale, b.discount, b.stop, b.source, b.target,
             b.pairs.listed, self.trees, residual, tol, cold,

@@ -1,5 +1,5 @@
-"""Transport trees: the simplex method on one tree, and sweeps over all pairs."""
+"""Transport trees: the simplex method on one tree, first trees, and sweeps over all pairs."""
 
 from bisimetric._support.lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, {}, ("simplex", "sweep"))
+__getattr__, __dir__ = lazy_names(__name__, {}, ("simplex", "starts", "sweep", "full"))

@@ -1,4 +1,4 @@
-"""One transport problem on a spanning tree: starts, and pivots of the primal and of the dual simplex.
+"""One transport problem on a spanning tree: pivots of the primal and of the dual simplex.
 
     min { Σ π(i, j) C(i, j) : π ≥ 0, π couples a and b }
 
@@ -30,12 +30,12 @@ from bisimetric.kernels._compile import finite_part, part
 from bisimetric.kernels.layout import FEW_CELLS, Index
 
 PIVOTS_PER_NODE = 1000  # limit of the primal simplex; only rounding causes more pivots
+ROWS_AT_ONCE = 16  # source rows that one search for an entering cell looks at, on large supports
 REPAIRS_PER_NODE = 4  # limit of the dual simplex, in pivots; beyond it a new start is cheaper
 HUGE_COST = 1e300  # above every reduced cost
 Node: Any = np.uint32  # unsigned because nodes are indices
 ROOT: Any = Node(0)  # typed: for a plain Python number numba compiles a second version of a function
 NOBODY: Any = Node(2**32 - 1)  # stands for "no node"
-CLOSED = -1.0  # marks a target that a greedy start has filled
 
 
 # A tree in work: whole numbers [nodes, 8], of which 7 are used, and reals [4, nodes]. With a tuple of arrays, or one
@@ -44,7 +44,6 @@ CHILD, PARENT, UP, DEPTH, DOWN, RIGHT, LEFT = range(7)
 # Row k holds CHILD and PARENT of arc k, parents before their children. The other fields belong to node k: its parent
 # (NOBODY for the root), depth, first child, next sibling and previous sibling (NOBODY if there is none).
 MASS, FLOW, POT, ROOM = range(4)  # marginal of a node, flow between it and its parent, potential; ROOM is work space
-NEXT, END = range(2)  # fields of the linked lists of a greedy start
 
 
 @part
@@ -62,94 +61,6 @@ def lowest_difference(cost, i, real, field, first, size):
         if reduced < best:
             best = reduced
     return best
-
-
-@part
-def staircase(sx, sy, tree, real):
-    """Build the north-west corner tree; ties open the next source node, which makes it strongly feasible."""
-    i = 0
-    j = 0
-    left_a = real[MASS, 0]
-    left_b = real[MASS, sx]
-    tree[0, CHILD] = sx
-    tree[0, PARENT] = 0
-    for k in range(1, sx + sy - 1):
-        if (left_a <= left_b and i < sx - 1) or j == sy - 1:
-            left_b -= left_a
-            i += 1
-            left_a = real[MASS, i]
-            tree[k, CHILD] = i
-            tree[k, PARENT] = sx + j
-        else:
-            left_a -= left_b
-            j += 1
-            left_b = real[MASS, sx + j]
-            tree[k, CHILD] = sx + j
-            tree[k, PARENT] = i
-
-
-@part
-def greedy(sx, sy, cost, tree, real, links):
-    """Let each source node in turn fill its cheapest open targets; then root the arcs at source node 0.
-
-    real[ROOM] holds guesses of the target potentials; the cheapest target has the lowest cost minus guess. Ties are
-    broken as if every node but the root sent ε more towards the root (sources supply ε more, targets take ε less). The
-    multiples of ε are counted separately. The result is therefore a strongly feasible spanning tree. `links` has space
-    for two entries per arc, one for each end.
-    """
-    nodes = sx + sy
-    for u in range(nodes):
-        tree[u, DOWN] = NOBODY
-    for j in range(sy):
-        real[FLOW, j] = real[MASS, sx + j]
-        real[POT, j] = -1.0  # multiple of ε
-    arcs = 0
-    for i in range(sx):
-        left_a = real[MASS, i]
-        extra_a = 1.0 if i > 0 else 1.0 - nodes
-        while True:
-            best = HUGE_COST
-            at = -1
-            for j in range(sy):
-                if real[FLOW, j] != CLOSED and cost[i, j] - real[ROOM, j] < best:
-                    best = cost[i, j] - real[ROOM, j]
-                    at = j
-            for side in range(2):  # arc i - at, seen from both ends
-                u = i if side == 0 else sx + at
-                slot = 2 * arcs + side
-                links[END, slot] = sx + at if side == 0 else i
-                links[NEXT, slot] = tree[u, DOWN]
-                tree[u, DOWN] = slot
-            arcs += 1
-            if arcs == nodes - 1:
-                break
-            if left_a < real[FLOW, at] or (left_a == real[FLOW, at] and extra_a < real[POT, at]):
-                real[FLOW, at] -= left_a
-                real[POT, at] -= extra_a
-                break
-            left_a -= real[FLOW, at]
-            extra_a -= real[POT, at]
-            real[FLOW, at] = CLOSED
-        if arcs == nodes - 1:
-            break
-    for u in range(1, nodes):
-        tree[u, UP] = NOBODY
-    tree[0, UP] = ROOT
-    # Breadth first from the root; the list of children doubles as the queue.
-    filled = 0
-    looked = -1
-    while filled < nodes - 1:
-        u = ROOT if looked < 0 else tree[looked, CHILD]
-        slot = tree[u, DOWN]
-        while slot != NOBODY:
-            w = links[END, slot]
-            if tree[w, UP] == NOBODY:
-                tree[w, UP] = ROOT  # mark w as seen
-                tree[filled, CHILD] = w
-                tree[filled, PARENT] = u
-                filled += 1
-            slot = links[NEXT, slot]
-        looked += 1
 
 
 @part
@@ -172,7 +83,7 @@ def primal(sx, sy, cost, tree, real, tol):
 
     The number is negative if the limit was hit. Reads only CHILD and PARENT of `tree`, and fills in its other fields.
     """
-    _plant(sx, sy, cost, tree, real)
+    plant(sx, sy, cost, tree, real)
     next_row = 0
     pivots = 0
     limit = PIVOTS_PER_NODE * (sx + sy + 10)
@@ -212,7 +123,7 @@ def primal(sx, sy, cost, tree, real, tol):
             _rehang(sx, q, p, out, delta, -reduced, tree, real)
         pivots += 1
     if pivots != 0:
-        _list_arcs(tree)
+        list_arcs(tree)
     return pivots
 
 
@@ -223,7 +134,7 @@ def dual(sx, sy, cost, tree, real):
     The number is negative if the limit was hit. Reads only CHILD and PARENT of `tree`, and fills in its other fields;
     the arcs end up in preorder.
     """
-    _plant(sx, sy, cost, tree, real)
+    plant(sx, sy, cost, tree, real)
     pivots = 0
     limit = REPAIRS_PER_NODE * (sx + sy)
     while True:
@@ -253,7 +164,7 @@ def dual(sx, sy, cost, tree, real):
             else:
                 tree[n_targets, PARENT] = u - sx
                 n_targets += 1
-            u = _next_below(u, out, tree)
+            u = next_below(u, out, tree)
         best = HUGE_COST
         p = NOBODY
         q = NOBODY
@@ -294,12 +205,12 @@ def dual(sx, sy, cost, tree, real):
         else:
             _rehang(sx, q, p, out, -least, -reduced, tree, real)
         pivots += 1
-    _list_arcs(tree)
+    list_arcs(tree)
     return pivots
 
 
 @part
-def _plant(sx, sy, cost, tree, real):
+def plant(sx, sy, cost, tree, real):
     """Compute links, depths, potentials and flows of the tree that CHILD and PARENT describe."""
     nodes = sx + sy
     for u in range(nodes):
@@ -324,11 +235,31 @@ def _plant(sx, sy, cost, tree, real):
 
 
 @finite_part
+def _lowest_of_rows(cost, first, last, real, sy):
+    """real[ROOM, j] = min over the rows i = first..last of cost[i, j] - real[POT, i]."""
+    for j in range(sy):
+        real[ROOM, j] = HUGE_COST
+    i = Index(first)
+    while i + Index(4) <= Index(last):
+        f, f1, f2, f3 = real[POT, i], real[POT, i + Index(1)], real[POT, i + Index(2)], real[POT, i + Index(3)]
+        for j in range(sy):
+            of_two = min(cost[i, j] - f, cost[i + Index(1), j] - f1)
+            of_others = min(cost[i + Index(2), j] - f2, cost[i + Index(3), j] - f3)
+            real[ROOM, j] = min(real[ROOM, j], min(of_two, of_others))
+        i += Index(4)
+    while i < Index(last):
+        f = real[POT, i]
+        for j in range(sy):
+            real[ROOM, j] = min(real[ROOM, j], cost[i, j] - f)
+        i += Index(1)
+
+
+@finite_part
 def _entering(sx, sy, cost, real, next_row, tol):
     """Find the cell that enters: returns its row and column, and the row at which the next search starts.
 
-    It has the most negative reduced cost of all cells (small supports), or of the next source row that has one below
-    -tol (large supports). Row and column are NOBODY if no reduced cost is below -tol.
+    It has the most negative reduced cost of all cells (small supports), or of the next source rows, so many at once,
+    that have one below -tol (large supports). Row and column are NOBODY if no reduced cost is below -tol.
     """
     best = -tol
     enter_i = NOBODY
@@ -342,19 +273,28 @@ def _entering(sx, sy, cost, real, next_row, tol):
                     enter_i = Node(i)
                     enter_j = Node(j)
         return enter_i, enter_j, next_row
-    for _ in range(sx):
-        i = next_row
-        next_row = next_row + 1 if next_row + 1 < sx else 0
-        if lowest_difference(cost, i, real, POT, sx, sy) - real[POT, i] < best:
-            enter_i = Node(i)
-            break
-    if enter_i != NOBODY:
+    looked = 0
+    while looked < sx:
+        last = min(next_row + ROWS_AT_ONCE, sx)
+        _lowest_of_rows(cost, next_row, last, real, sy)
         lowest = HUGE_COST
+        at = NOBODY
         for j in range(sy):
-            reduced = cost[enter_i, j] - real[POT, Index(sx + j)]
-            if reduced < lowest:
-                lowest = reduced
-                enter_j = Node(j)
+            reduced = real[ROOM, j] - real[POT, Index(sx + j)]
+            if reduced < best:
+                best = reduced
+                lowest = real[ROOM, j]
+                at = Node(j)
+        if at != NOBODY:
+            enter_j = at
+            for i in range(next_row, last):
+                if cost[i, at] - real[POT, i] == lowest:
+                    enter_i = Node(i)
+                    break
+        looked += last - next_row
+        next_row = last if last < sx else 0
+        if enter_i != NOBODY:
+            break
     return enter_i, enter_j, next_row
 
 
@@ -425,11 +365,11 @@ def _rehang(sx, inner, outer, out, delta, change, tree, real):
     while u != NOBODY:
         tree[u, DEPTH] = tree[tree[u, UP], DEPTH] + 1
         real[POT, u] += change if u < sx else -change
-        u = _next_below(u, inner, tree)
+        u = next_below(u, inner, tree)
 
 
 @part
-def _next_below(u, top, tree):
+def next_below(u, top, tree):
     """The node after u in preorder below `top`; NOBODY after the last."""
     if tree[u, DOWN] != NOBODY:
         return tree[u, DOWN]
@@ -439,12 +379,12 @@ def _next_below(u, top, tree):
 
 
 @part
-def _list_arcs(tree):
+def list_arcs(tree):
     """Fill in CHILD and PARENT from the links, in preorder."""
     k = 0
-    u = _next_below(ROOT, ROOT, tree)
+    u = next_below(ROOT, ROOT, tree)
     while u != NOBODY:
         tree[k, CHILD] = u
         tree[k, PARENT] = tree[u, UP]
         k += 1
-        u = _next_below(u, ROOT, tree)
+        u = next_below(u, ROOT, tree)

@@ -32,12 +32,11 @@ from bisimetric.kernels.transport.simplex import (
     Node,
     dual,
     flows,
-    greedy,
     lowest_difference,
     new_tree,
     primal,
-    staircase,
 )
+from bisimetric.kernels.transport.starts import greedy, staircase
 
 
 @part
