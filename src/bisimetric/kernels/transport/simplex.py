@@ -30,7 +30,7 @@ from bisimetric.kernels._compile import finite_part, part
 from bisimetric.kernels.layout import FEW_CELLS, Index
 
 PIVOTS_PER_NODE = 1000  # limit of the primal simplex; only rounding causes more pivots
-ROWS_AT_ONCE = 16  # source rows that one search for an entering cell looks at, on large supports
+PRICED_ROWS = 16  # source rows that one search for an entering cell looks at, on large supports
 REPAIRS_PER_NODE = 4  # limit of the dual simplex, in pivots; beyond it a new start is cheaper
 HUGE_COST = 1e300  # above every reduced cost
 Node: Any = np.uint32  # unsigned because nodes are indices
@@ -275,7 +275,7 @@ def _entering(sx, sy, cost, real, next_row, tol):
         return enter_i, enter_j, next_row
     looked = 0
     while looked < sx:
-        last = min(next_row + ROWS_AT_ONCE, sx)
+        last = min(next_row + PRICED_ROWS, sx)
         _lowest_of_rows(cost, next_row, last, real, sy)
         lowest = HUGE_COST
         at = NOBODY
