@@ -13,8 +13,10 @@ square root of the number of nodes that it cuts off, which saves pivots. The ent
 side of the cut, in V or in its transpose. Rows are priced four at a time: minima of whole columns, in vector
 instructions. Sizes of subtrees stand in for depths.
 
-Reasons to stop are those of kernels/transport/sweep.py. References: as in kernels/transport/simplex.py; Forrest &
-Goldfarb 1992 (steepest-edge rules, of which the weight above is a cheap relative).
+A sweep stops after every pair was visited once, each with an optimal tree or at the pivot limit, as in `sweep`.
+
+References: as in kernels/transport/simplex.py; Forrest & Goldfarb 1992 (steepest-edge rules, of which the weight above
+is a cheap relative).
 """
 
 from __future__ import annotations

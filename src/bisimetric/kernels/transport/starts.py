@@ -1,7 +1,7 @@
 """First trees of a transport problem: both are spanning, and strongly feasible as `simplex` needs them.
 
 The north-west corner rule takes source and target nodes in order. The greedy start lets every source node fill its
-cheapest targets. Both go through all nodes once.
+cheapest targets. Both end when n + m - 1 arcs are made.
 
 References: as in kernels/transport/simplex.py.
 """
