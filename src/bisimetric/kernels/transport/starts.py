@@ -1,5 +1,7 @@
 """First trees of a transport problem: both are spanning, and strongly feasible as `simplex` needs them.
 
+    Σ_j π(i, j) = a(i),   Σ_i π(i, j) = b(j),   π ≥ 0 on n + m - 1 arcs that span all nodes
+
 The north-west corner rule takes source and target nodes in order. The greedy start lets every source node fill its
 cheapest targets. Both end when n + m - 1 arcs are made.
 
