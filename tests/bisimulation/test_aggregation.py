@@ -37,7 +37,7 @@ def test_by_hand():
     assert (found.model.names, found.model.labels) == (("a", "c"), ("low", "high"))
     assert 0 < found.distance_bound < 0.01
     assert found.value_bound == pytest.approx(found.distance_bound / 0.1)
-    assert "4 -> 2 states" in repr(found)
+    assert "states 4 -> 2" in repr(found)
 
 
 def test_epsilon_zero_is_the_quotient():

@@ -56,7 +56,7 @@ def test_process_by_hand():
     assert found.value_bound == pytest.approx(found.distance_bound / 0.1)
     assert 0 <= found.policy_loss < 1e-9
     assert repr(found).startswith(
-        "MDPAggregation(4 -> 2 states, distance at most 0.01, values within 0.1, policy loses"
+        "MDPAggregation(states 4 -> 2, distance at most 0.01, values within 0.1, policy loses"
     )
 
 

@@ -113,7 +113,6 @@ def test_problems_own_their_arrays():
         problem.discount = 0.1
     assert problem.shape == (2, 1)
     assert repr(problem) == "Problem(2 x 1 states, discount 0.5, not normalised, stop)"
-    assert problem._repr_html_() == f"<code>{problem!r}</code>"
 
 
 def test_costs_of_other_kinds_are_converted():

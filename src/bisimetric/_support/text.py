@@ -34,4 +34,4 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     table = [head, *rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in table)
-    return "\n".join(lines)
+    return "\n".join(line.rstrip() for line in lines)

@@ -1,4 +1,4 @@
-"""What all solutions have in common for people: a picture, and a page to look at."""
+"""What objects have in common for people: how notebooks show them, and of solutions a picture and a page to look at."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Viewed:
+class InNotebooks:
+    """An object that notebooks show as a small table or picture; `bisimetric.views.notebook` makes it."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        page: str = method_above("InNotebooks._repr_html_")(self)
+        return page
+
+
+class Viewed(InNotebooks):
     """A solution that `bisimetric.views` can show."""
 
     __slots__ = ()

@@ -35,6 +35,7 @@ from scipy import sparse
 from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.options import as_float, seconds_of, shown
 from bisimetric._support.threads import require_time, within
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.bisimulation.classes import same_actions
 from bisimetric.bisimulation.clusters import cluster_states, mean_chain, mean_mdp
 from bisimetric.errors import InvalidChain, InvalidOption
@@ -52,7 +53,7 @@ ROUNDINGS = 1.0 + 2.0**-50  # factor that covers four roundings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Aggregation(Immutable, Generic[ModelT]):
+class Aggregation(InNotebooks, Immutable, Generic[ModelT]):
     """A smaller model, and how far it is from the original at most; `aggregate` returns it.
 
     Attributes
@@ -73,13 +74,14 @@ class Aggregation(Immutable, Generic[ModelT]):
     value_bound: float
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(self._facts())})"
+        return f"{type(self).__name__}({', '.join(map(' '.join, self.facts()))})"
 
-    def _facts(self) -> list[str]:
+    def facts(self) -> list[tuple[str, str]]:
+        """What is known, as names and texts."""
         return [
-            f"{len(self.map)} -> {self.model.n_states} states",
-            f"distance at most {self.distance_bound:.3g}",
-            f"values within {self.value_bound:.3g}",
+            ("states", f"{len(self.map)} -> {self.model.n_states}"),
+            ("distance", f"at most {self.distance_bound:.3g}"),
+            ("values", f"within {self.value_bound:.3g}"),
         ]
 
 
@@ -100,8 +102,9 @@ class MDPAggregation(Aggregation[MDP]):
     policy: npt.NDArray[np.int64]
     policy_loss: float
 
-    def _facts(self) -> list[str]:
-        return [*super(MDPAggregation, self)._facts(), f"policy loses at most {self.policy_loss:.3g}"]
+    def facts(self) -> list[tuple[str, str]]:
+        """What is known, as names and texts."""
+        return [*super(MDPAggregation, self).facts(), ("policy", f"loses at most {self.policy_loss:.3g}")]
 
 
 @overload

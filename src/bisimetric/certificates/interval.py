@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._support.frozen import Immutable
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.cost.ground import cost_above, cost_below, largest_cost_error
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
@@ -57,7 +58,7 @@ class Bounds(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Certificate(Immutable):
+class Certificate(InNotebooks, Immutable):
     """Bounds on the true distances: lower ≤ V* ≤ upper at every pair, also in floating point.
 
     All arrays are in the units of the cost and read-only. They are NaN at pairs that were not solved, which the gaps

@@ -12,6 +12,17 @@ from scipy import sparse
 
 from bisimetric._support import memory
 from bisimetric._support.frozen import Immutable
+from bisimetric._support.text import text_table
+from bisimetric._support.viewed import InNotebooks
+from bisimetric.couplings.joint_law import (
+    COUPLING_HEAD,
+    POTENTIALS_HEAD,
+    JointLaw,
+    coupling_rows,
+    first_laws,
+    first_pair,
+    potential_rows,
+)
 from bisimetric.couplings.occupancy import visits
 from bisimetric.couplings.witness import Proof, Witness, successors
 from bisimetric.errors import InvalidOption
@@ -23,7 +34,7 @@ CELLS_PER_BLOCK = 2**22  # of couplings that are read in one block
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coupling(Immutable):
+class Coupling(InNotebooks, Immutable):
     """How the two chains move together: coupling[x, y] is the joint law of the successors of x and y.
 
     Its rows and columns sum to P[x] and Q[y]. States go by index or by name. Nothing is stored: laws are computed when
@@ -49,15 +60,11 @@ class Coupling(Immutable):
     _witness: Witness
     _start_law: Callable[[], Floats]  # joint law of the two starts, [n, m]
 
-    def __getitem__(self, pair: tuple[int | str, int | str]) -> sparse.csr_array:
+    def __getitem__(self, pair: tuple[int | str, int | str]) -> JointLaw:
         x, y = pair_indices(self.problem, pair)
-        m = self.problem.shape[1]
+        m, models = self.problem.shape[1], (self.problem.source, self.problem.target)
         cells = self._witness.cells(x * m + y, x * m + y + 1)
-        left, right = (
-            self.problem.source.successors(x)[cells.left],
-            self.problem.target.successors(y)[cells.right],
-        )
-        return sparse.csr_array((cells.weight, (left, right)), shape=self.problem.shape)
+        return JointLaw.of(models, (x, y), (models[0].successors(x), models[1].successors(y)), cells)
 
     def matrix(self) -> sparse.csr_array:
         """All joint laws as one matrix.
@@ -184,13 +191,26 @@ class Coupling(Immutable):
         law[pair_indices(self.problem, start)] = 1.0
         return law
 
-    def __repr__(self) -> str:
+    def head(self) -> tuple[str, ...]:
+        """The names of the columns of the table that is printed."""
+        return COUPLING_HEAD
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Where a few pairs lead as text: the start, or the first pair, and what follows."""
+        pair = first_pair((self.problem.source, self.problem.target), self.problem.unsolved)
+        return coupling_rows(first_laws(pair, self.__getitem__))
+
+    def summary(self) -> str:
+        """A line about the whole coupling."""
         n, m = self.problem.shape
-        return f"Coupling({n} x {m} state pairs; coupling[x, y] is the joint law of the successors)"
+        return f"{n} x {m} state pairs; coupling[x, y] is the joint law of the successors"
+
+    def __repr__(self) -> str:
+        return f"{text_table(self.head(), self.rows())}\nCoupling({self.summary()})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Potentials(Immutable):
+class Potentials(InNotebooks, Immutable):
     """The proof of a lower bound L on the distances: potentials[x, y] = (f, g) on the successors of x and of y.
 
     f + g ≤ L on the successors, and L ≤ c + γ(<f, P[x]> + <g, Q[y]>) at every pair. Without a discount (bisimilarity
@@ -222,9 +242,23 @@ class Potentials(Immutable):
         costs = self._proof.value[np.ix_(self.problem.source.successors(x), self.problem.target.successors(y))]
         return ((costs - self._shortfall) - g).min(axis=1) / self._proof.scale, g / self._proof.scale
 
-    def __repr__(self) -> str:
+    def head(self) -> tuple[str, ...]:
+        """The names of the columns of the table that is printed."""
+        return POTENTIALS_HEAD
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The potentials of one pair as text: of the start if there is one, else of the first."""
+        source, target = self.problem.source, self.problem.target
+        x, y = first_pair((source, target), self.problem.unsolved)
+        return potential_rows((source, target), (x, y), (source.successors(x), target.successors(y)), self[x, y])
+
+    def summary(self) -> str:
+        """A line about all of them."""
         n, m = self.problem.shape
-        return f"Potentials({n} x {m} state pairs; potentials[x, y] is (f, g) on the successors)"
+        return f"{n} x {m} state pairs; potentials[x, y] is (f, g) on the successors"
+
+    def __repr__(self) -> str:
+        return f"{text_table(self.head(), self.rows())}\nPotentials({self.summary()})"
 
 
 def pair_indices(problem: Problem, pair: object) -> tuple[int, int]:

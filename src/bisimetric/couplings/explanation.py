@@ -13,11 +13,11 @@ largest, and the most likely way on which the two part (`couplings/parting`); `e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
 from bisimetric._support.text import printable, text_table
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.couplings.occupancy import occupancy_error
 from bisimetric.couplings.parting import JointPath, most_likely_parting
@@ -58,7 +58,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(InNotebooks):
     """The pairs of states that contribute most to a distance; printed, it is a table.
 
     Attributes
@@ -140,21 +140,13 @@ class Explanation:
             return "all pairs that contribute"
         return f"{others} other pair{'s' if others > 1 else ''}: {self.rest:.6g}"
 
+    def summary(self) -> str:
+        """A line about the pairs that are not listed, the sum, and how amounts are made."""
+        return f"{self.remainder()}; together {self.distance:.10g}; {self.formula}"
+
     def __repr__(self) -> str:
-        foot = f"{self.remainder()}; together {self.distance:.10g}; {self.formula}"
-        return f"{text_table(self.head(), self.rows())}\n{foot}\n\nThe most likely way to part:\n{self.path!r}"
-
-    def _repr_html_(self) -> str:
-        foot = f"{self.remainder()}; together {self.distance:.10g}; {self.formula}"
-        parts = f"{_html_table(self.head(), self.rows())}<p>{escape(foot)}</p>"
-        path = f"{_html_table(self.path.head(), self.path.rows())}<p>{escape(self.path.summary())}</p>"
-        return f"{parts}<p>The most likely way to part:</p>{path}"
-
-
-def _html_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    first = "".join(f"<th>{name}</th>" for name in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows)
-    return f"<table><tr>{first}</tr>{body}</table>"
+        parts = f"{text_table(self.head(), self.rows())}\n{self.summary()}"
+        return f"{parts}\n\nThe most likely way to part:\n{self.path!r}"
 
 
 def checked_total(walk: JointWalk, interval: tuple[float, float]) -> float:

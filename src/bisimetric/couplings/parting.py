@@ -32,8 +32,9 @@ from scipy import sparse
 
 from bisimetric._support import memory
 from bisimetric._support.text import printable, text_table
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.couplings.joint_walk import JointWalk
-from bisimetric.models.chain import compared_labels
+from bisimetric.models.chain import compared_labels, label_text
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, Ints
 
@@ -75,7 +76,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class JointPath:
+class JointPath(InNotebooks):
     """The most likely way on which two coupled models part, and how they go on; printed, it is a table.
 
     Attributes
@@ -265,7 +266,7 @@ def _difference(walk: JointWalk, moment: Moment) -> str:
     if source is not None and target is not None:
         x, y = moment.states
         if compared_labels([source[x]]) != compared_labels([target[y]]):
-            said.append(f"labels {_label_text(source[x])} and {_label_text(target[y])}")
+            said.append(f"labels {label_text(source[x])} and {label_text(target[y])}")
     mine, theirs = (_reward(walk, side, moment.states) for side in (0, 1))
     if mine is not None and theirs is not None and mine != theirs:
         said.append(f"rewards {mine:.6g} and {theirs:.6g}")
@@ -279,10 +280,3 @@ def _reward(walk: JointWalk, side: int, states: tuple[int, int]) -> float | None
         assert walk.actions is not None
         return float(model.rewards[state, walk.actions[states][side]])
     return None if model.reward is None else float(model.reward[state])
-
-
-def _label_text(label: object) -> str:
-    """A label as text; a set of texts in braces."""
-    if isinstance(label, tuple):
-        return printable("{" + ", ".join(map(str, label)) + "}")
-    return printable(str(label)) if label != "" else "{}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric._support.frozen import Immutable, frozen
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.many.question import Pair, PairQuestion, name_pair_in_errors
 from bisimetric.many.store import Numbers
 from bisimetric.models.chain import MarkovChain
@@ -109,7 +109,7 @@ def _weight(entry: PlannedPair) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Distances(Immutable):
+class Distances(InNotebooks, Immutable):
     """Distances between the starts of N and M chains, each inside a certified interval; immutable.
 
     `pairwise` returns it. numpy takes it for an array, which is `value`.
@@ -158,15 +158,12 @@ class Distances(Immutable):
 
     def __repr__(self) -> str:
         n, m = self.value.shape
-        return f"Distances({n} x {m} chains, up to {self.value.max():.6g}, gap {self.gap:.1e}, {self._ending()})"
+        return f"Distances({n} x {m} chains, up to {self.value.max():.6g}, gap {self.gap:.1e}, {self.ending()})"
 
-    def _ending(self) -> str:
+    def ending(self) -> str:
         """The worst status, and how many distances missed the default tolerance."""
         counts = [(status, int((self.status == status).sum())) for status in Status]
         worst = [status for status, count in counts if count][-1]
         missed = sum(count for status, count in counts if status not in (Status.SOLVED, Status.COMPLETED))
         said = f": {missed} of {self.status.size} miss the default tolerance" if missed else ""
         return f"status {worst.name}{said}"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"

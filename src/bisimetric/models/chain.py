@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +19,7 @@ from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.stored import Stored
 from bisimetric._support.text import printable
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.errors import InvalidChain
 from bisimetric.models.frames import COUNTING, aligned, matrix_and_names
 from bisimetric.models.rows import (
@@ -38,7 +38,7 @@ State = int | str
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class MarkovChain(EqualByContent, Stored, Immutable):
+class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
     """A finite Markov chain with optional rewards, start, names and labels; immutable.
 
     Chains with equal rows, reward, start, names and labels are equal and have equal hashes.
@@ -197,9 +197,6 @@ class MarkovChain(EqualByContent, Stored, Immutable):
         extent = f"{self.n_states} states, {self.transitions.nnz} transitions"
         return f"MarkovChain({', '.join([extent, *present])})"
 
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
-
 
 def state_index(state: object, n_states: int, names: Sequence[str] | None) -> int:
     """The index of a state given by index or by name."""
@@ -302,3 +299,10 @@ def _checked_label(label: object, k: int) -> Label:
                 parts.sort(key=lambda part: (isinstance(part, str), part))
             return tuple(parts)  # type: ignore[arg-type]
     raise InvalidChain(f"labels[{k}] is {label!r}, expected a string, a number or a flat collection of those")
+
+
+def label_text(label: Label) -> str:
+    """A label as text; a set of texts in braces."""
+    if isinstance(label, tuple):
+        return printable("{" + ", ".join(map(str, label)) + "}")
+    return printable(str(label)) if label != "" else "{}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.lazy import method_above
 from bisimetric._support.stored import Stored
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.errors import InvalidChain, InvalidOption
 from bisimetric.models.chain import Label, MarkovChain, checked_labels, checked_names, checked_start, compared_labels
 from bisimetric.models.frames import without_frames
@@ -37,7 +37,7 @@ from bisimetric.models.rows import (
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class MDP(EqualByContent, Stored, Immutable):
+class MDP(EqualByContent, Stored, InNotebooks, Immutable):
     """A finite Markov decision process with rewards, and optional start, names and labels; immutable.
 
     Processes with equal rows, rewards, available actions, start, names and labels are equal and have equal hashes.
@@ -233,9 +233,6 @@ class MDP(EqualByContent, Stored, Immutable):
         used = sum(int(np.diff(matrix.indptr)[self.available[:, a]].sum()) for a, matrix in enumerate(self.transitions))
         extent = f"{self.n_states} states, {self.n_actions} actions, {used} transitions"
         return f"MDP({', '.join([extent, *present])})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 Model: TypeAlias = MarkovChain | MDP

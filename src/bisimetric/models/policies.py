@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from bisimetric._support.frozen import Immutable
 from bisimetric._support.text import printable
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.errors import InvalidOption
 from bisimetric.models.rows import ROW_SUM_TOL, Floats, Mask, as_array, real_array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OptimalPolicy(Immutable):
+class OptimalPolicy(InNotebooks, Immutable):
     """A policy that is optimal up to `gap`; `MDP.optimal_policy` returns it.
 
     Attributes

@@ -6,7 +6,6 @@ V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },        V =
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.options import flag, shown
 from bisimetric._support.text import discount_text, printable
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.cost.ground import Cost, Named, called_costs, checked_costs, cost_words, normalise, reward_gap
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
@@ -28,7 +28,7 @@ BYTES_PER_CHECKED_PAIR = 18  # the given cost, its checked copy, and masks durin
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Problem(EqualByContent, Immutable):
+class Problem(EqualByContent, InNotebooks, Immutable):
     """The question how far the states of two chains are apart; immutable.
 
     `solve` answers it. Problems with equal chains, costs, discounts and stops are equal and have equal hashes.
@@ -174,9 +174,6 @@ class Problem(EqualByContent, Immutable):
         stop = "" if self.stop is None else ", stop"
         stop += f", cost {self.cost_text}" if self.cost_text else ""
         return f"Problem({n} x {m} states, discount {discount_text(self.discount)}, {kind}{stop})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def checked_discount(discount: object, *, or_one: bool = False) -> float:

@@ -13,7 +13,6 @@ action, the other the answer and the coupling.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy.typing as npt
 
 from bisimetric._support.frozen import Immutable
 from bisimetric._support.text import discount_text, printable
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.cost.ground import DIFFERENCE, NORMALISING, normalise
 from bisimetric.errors import InvalidOption, InvalidProblem
 from bisimetric.models.mdp import MDP
@@ -32,7 +32,7 @@ REMEDY = 'actions="matched" compares them (the lax metric)'
 
 
 @dataclass(frozen=True, init=False)
-class Game(Immutable):
+class Game(InNotebooks, Immutable):
     """The question how far the states of two decision processes are apart, normalised by 1 - γ; immutable.
 
     Games with equal processes, discounts and actions are equal and have equal hashes.
@@ -84,9 +84,6 @@ class Game(Immutable):
     def __repr__(self) -> str:
         n, m = self.shape
         return f"Game({n} x {m} states, {self.actions} actions, discount {discount_text(self.discount)})"
-
-    def _repr_html_(self) -> str:
-        return f"<code>{escape(repr(self))}</code>"
 
 
 def _common_actions(source: MDP, target: MDP) -> tuple[tuple[int, int], ...]:

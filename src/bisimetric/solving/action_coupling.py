@@ -10,8 +10,18 @@ import numpy as np
 from scipy import sparse
 
 from bisimetric._support import memory
-from bisimetric._support.text import printable
+from bisimetric._support.text import printable, text_table
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.couplings.coupling import CELLS_PER_BLOCK
+from bisimetric.couplings.joint_law import (
+    COUPLING_HEAD,
+    POTENTIALS_HEAD,
+    JointLaw,
+    coupling_rows,
+    first_laws,
+    first_pair,
+    potential_rows,
+)
 from bisimetric.couplings.occupancy import visits
 from bisimetric.couplings.witness import successors
 from bisimetric.errors import InvalidOption
@@ -31,13 +41,15 @@ BYTES_PER_COUPLING_CELL = 24  # row, column and weight of a cell while a couplin
 class _MoveTransport(NamedTuple):
     """One transport of a game: successors of both sides, and their coupling and potential."""
 
+    states: tuple[int, int]
+    names: tuple[str, str]  # of the actions
     mine: Ints
     theirs: Ints
     cells: Cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ActionCoupling:
+class ActionCoupling(InNotebooks):
     """coupling[s, t] and coupling[s, t, a, b]: joint laws of the successors, sparse [n, m] arrays.
 
     The first is under the decisive actions of the pair, the second under any two actions that may meet. Over all pairs
@@ -46,11 +58,9 @@ class ActionCoupling:
 
     solution: MDPSolution
 
-    def __getitem__(self, place: tuple[int | str, ...]) -> sparse.csr_array:
-        mine, theirs, cells = _transport_at(self.solution, place)
-        return sparse.csr_array(
-            (cells.weight, (mine[cells.left], theirs[cells.right])), shape=self.solution.problem.shape
-        )
+    def __getitem__(self, place: tuple[int | str, ...]) -> JointLaw:
+        move = _transport_at(self.solution, place)
+        return JointLaw.of(_sides(self.solution.problem), move.states, (move.mine, move.theirs), move.cells, move.names)
 
     def matrix(self) -> sparse.csr_array:
         """All joint laws under the decisive actions as one sparse [n·m, n·m] matrix over flat pairs s·m + t."""
@@ -107,13 +117,25 @@ class ActionCoupling:
         law[_states(game, start)] = 1.0
         return law
 
-    def __repr__(self) -> str:
+    def head(self) -> tuple[str, ...]:
+        """The names of the columns of the table that is printed."""
+        return COUPLING_HEAD
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Where a few pairs lead as text: the start, or the first pair, and what follows."""
+        return coupling_rows(first_laws(first_pair(_sides(self.solution.problem)), self.__getitem__))
+
+    def summary(self) -> str:
+        """A line about the whole coupling."""
         n, m = self.solution.problem.shape
-        return f"ActionCoupling({n} x {m} state pairs; coupling[s, t] or coupling[s, t, a, b])"
+        return f"{n} x {m} state pairs; coupling[s, t] or coupling[s, t, a, b]"
+
+    def __repr__(self) -> str:
+        return f"{text_table(self.head(), self.rows())}\nActionCoupling({self.summary()})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ActionPotentials:
+class ActionPotentials(InNotebooks):
     """potentials[s, t] and potentials[s, t, a, b] = (f, g) on the successors, with f + g ≤ L there.
 
     L is a lower bound of the distances, and at every pair of states the game with c + γ(<f, P> + <g, P'>) for every
@@ -124,16 +146,31 @@ class ActionPotentials:
 
     def __getitem__(self, place: tuple[int | str, ...]) -> tuple[Floats, Floats]:
         solution = self.solution
-        mine, theirs, cells = _transport_at(solution, place)
+        _, _, mine, theirs, cells = _transport_at(solution, place)
         if solution._witness is None:
             return np.zeros(len(mine)), np.zeros(len(theirs))
         floor = solution._witness.value[np.ix_(mine, theirs)] - solution.certificate.shortfall
         scale = solution._bellman.scale
         return (floor - cells.potential).min(axis=1) / scale, cells.potential / scale
 
-    def __repr__(self) -> str:
+    def head(self) -> tuple[str, ...]:
+        """The names of the columns of the table that is printed."""
+        return POTENTIALS_HEAD
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The potentials of one pair as text: of the start if there is one, else of the first."""
+        models = _sides(self.solution.problem)
+        pair = first_pair(models)
+        move = _transport_at(self.solution, pair)
+        return potential_rows(models, pair, (move.mine, move.theirs), self[pair])
+
+    def summary(self) -> str:
+        """A line about all of them."""
         n, m = self.solution.problem.shape
-        return f"ActionPotentials({n} x {m} state pairs; potentials[s, t] or potentials[s, t, a, b])"
+        return f"{n} x {m} state pairs; potentials[s, t] or potentials[s, t, a, b]"
+
+    def __repr__(self) -> str:
+        return f"{text_table(self.head(), self.rows())}\nActionPotentials({self.summary()})"
 
 
 def _transport_at(solution: MDPSolution, place: object) -> _MoveTransport:
@@ -153,7 +190,8 @@ def _transport_at(solution: MDPSolution, place: object) -> _MoveTransport:
             )
     block, cell = _cell(game, s, t, a, b)
     cells = solution._blocks()[block].cells(cell, cell + 1)
-    return _MoveTransport(_successors(game.source, s, a), _successors(game.target, t, b), cells)
+    names = game.source.action_name(a), game.target.action_name(b)
+    return _MoveTransport((s, t), names, _successors(game.source, s, a), _successors(game.target, t, b), cells)
 
 
 def _few_at_once(chosen: MovePairs, cells_per_pair: int) -> Iterator[tuple[Ints, Ints, int, int]]:

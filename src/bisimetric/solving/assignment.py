@@ -12,13 +12,13 @@ Reference: Crouse 2016 (the algorithm of `scipy.optimize.linear_sum_assignment`)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Protocol
 
 import numpy as np
 
 from bisimetric._support.frozen import Immutable
 from bisimetric._support.text import printable, text_table
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.errors import InvalidOption
 from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats, Ints
@@ -47,7 +47,7 @@ class Answered(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Assignment(Immutable):
+class Assignment(InNotebooks, Immutable):
     """A one-to-one matching between the states of two models; printed, it is a table. `solution.assignment()` makes it.
 
     Attributes
@@ -130,11 +130,6 @@ class Assignment(Immutable):
 
     def __repr__(self) -> str:
         return f"{text_table(self.head(), self.rows())}\n{self.summary()}"
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in self.head())
-        body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in self.rows())
-        return f"<table><tr>{head}</tr>{body}</table><p>{escape(self.summary())}</p>"
 
 
 def assign(answer: Answered, by: str, start: object) -> Assignment:

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -177,10 +176,6 @@ class Answer(Stored, Viewed, Immutable, ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name} {text}' for name, text in self._facts())})"
-
-    def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._facts())
-        return f"<table>{rows}</table>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,5 @@
-"""Views for people: pictures of distances, curves and maps, and reports as web pages (`report`).
+"""Views for people: pictures of distances, curves and maps, reports as web pages (`report`), and what notebooks
+show (`notebook`).
 
 May import everything up to the solutions and the folders beside them; nothing below imports it. This is
 the only folder that imports matplotlib, scikit-learn and vl-convert, and only when something is drawn.
