@@ -73,7 +73,8 @@ def test_every_kind_of_object_is_inert():
     game = bm.bisimulation_metric(HOSTILE_MDP, HOSTILE_MDP.with_start(1), discount=0.5)
     things = [
         HOSTILE, HOSTILE_MDP, HOSTILE_MDP.optimal_policy(discount=0.5), solution, solution.problem,
-        solution.certificate, solution.coupling, solution.coupling[0, 1], solution.potentials, solution.explain(), solution.explain().path,
+        solution.certificate, solution.coupling, solution.coupling[0, 1], solution.potentials, solution.explain(),
+        solution.explain().path,
         solution.assignment(), game, game.problem, game.coupling, game.coupling[0, 1], game.potentials, game.explain(),
         bm.aggregate(HOSTILE, n_states=1, discount=0.5), bm.aggregate(HOSTILE_MDP, n_states=1, discount=0.5),
         bm.pairwise([HOSTILE, HOSTILE], discount=0.5),
