@@ -66,7 +66,7 @@ TIMED: dict[str, Callable[[list[Row], float], Iterable[Table]]] = {  # tables th
     "peers": comparison.tables,
     "pareto": pareto_tables.tables,
 }
-PICTURES: dict[str, dict[str, Callable[..., None]]] = {
+PICTURES: dict[str, dict[str, Callable[..., Any]]] = {
     "peers": {"peers.png": plots.peers},
     "pareto": {"pareto-error.png": pictures.errors, "pareto-size.png": pictures.sizes},
     "scaling": {"scaling.png": plots.by_size},
@@ -189,11 +189,18 @@ def show(record: dict[str, Any], folder: Path) -> None:
         made = list(TABLES[name](rows)) if name in TABLES else [plain(name, rows)]
     print("\n\n".join(table.text() for table in made), end="\n\n")
     (folder / f"{name}.md").write_text("\n\n".join(table.markdown() for table in made) + "\n")
+    for picture, figure in drawn(record):
+        plots.write(figure, folder / picture)
+
+
+def drawn(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The pictures of a record: the names of their files, and the figures."""
+    name, rows = record["benchmark"], record["rows"]
+    limit = [record["settings"]["timeout_cpu_s"]] if name in TIMED else []
     for picture, draw in PICTURES.get(name, {}).items():
-        if name in TIMED:
-            draw(rows, record["settings"]["timeout_cpu_s"], folder / picture)
-        else:
-            draw(rows, folder / picture)
+        figure = draw(rows, *limit)
+        if figure is not None:
+            yield picture, figure
 
 
 def _progress(line: str) -> None:

@@ -23,7 +23,7 @@ LOOKS = {
 WIDTH, DPI = 9.0, 150
 
 
-def peers(rows: Sequence[Row], timeout: float, path: Path) -> None:
+def peers(rows: Sequence[Row], timeout: float) -> Any:
     """CPU seconds by instance and method; time-outs are open arrows."""
     plt = pyplot()
     names = [name for family in comparison.FAMILIES for name in family if any(row["instance"] == name for row in rows)]
@@ -69,11 +69,10 @@ def peers(rows: Sequence[Row], timeout: float, path: Path) -> None:
         fontsize=9,
         frameon=False,
     )
-    figure.savefig(path, dpi=DPI)
-    plt.close(figure)
+    return figure
 
 
-def by_size(rows: Sequence[Row], path: Path) -> None:
+def by_size(rows: Sequence[Row]) -> Any:
     """Time and memory per pair, by the number of pairs."""
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 4.2), layout="constrained")
@@ -99,8 +98,7 @@ def by_size(rows: Sequence[Row], path: Path) -> None:
     right.set_ylabel("peak bytes a pair")
     left.set_title(f"4-rooms, γ = {scaling.DISCOUNT}, relative gap {scaling.TOL:g}", loc="left", fontsize=11)
     right.set_title("memory of the solve", loc="left", fontsize=11)
-    figure.savefig(path, dpi=DPI)
-    plt.close(figure)
+    return figure
 
 
 STEP_LOOKS = {  # one colour per kind of schedule, one marker per size
@@ -126,7 +124,7 @@ OTHER_LOOKS = {
 }
 
 
-def curves(rows: Sequence[Row], path: Path) -> None:
+def curves(rows: Sequence[Row]) -> Any:
     """Error by round: step sizes above, the other options below."""
     plt = pyplot()
     names = {"paper-40": "4-rooms p1–p0, 40 states", "dense-20": "dense random chains, 20 states"}
@@ -154,8 +152,13 @@ def curves(rows: Sequence[Row], path: Path) -> None:
                 axes.set_ylabel("error: max(V^π − V*) / max V*")
             else:
                 axes.legend(frameon=False, fontsize=8.5, loc="lower left")
+    return figure
+
+
+def write(figure: Any, path: Path) -> None:
+    """Write a figure to a file, and let pyplot forget it."""
     figure.savefig(path, dpi=DPI)
-    plt.close(figure)
+    pyplot().close(figure)
 
 
 LARGE = 5_000  # with fewer pairs the memory of a solve is too small beside that of the process

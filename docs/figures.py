@@ -1,9 +1,10 @@
-"""Make everything in docs that is computed: `python docs/figures.py` (needs the `plot` extra).
+"""Make every committed picture, and every table that is computed: `python docs/figures.py` (needs the `plot` extra).
 
-Draws the pictures in docs/images from the records in docs/reproduction, and writes the tables of docs/reproduction.md
-from the same records, between the lines `<!-- table: NAME k -->` and `<!-- end -->`. docs/images/contents.json keeps
-what each picture shows, as a digest, and a digest of its file. `--check` compares instead of writing, and exits with 1
-where something is stale; it looks at what is drawn, not at pixels, so any version of matplotlib will do.
+Draws the pictures of README and docs, from the records in docs/reproduction where there is one, and those of
+benchmarks/results from the records beside them. Writes the tables of docs/reproduction.md, between the lines
+`<!-- table: NAME k -->` and `<!-- end -->`. docs/images/contents.json keeps what each picture shows, as a digest, and a
+digest of its file. `--check` compares instead of writing, and exits with 1 where something is stale; it looks at what
+is drawn, not at pixels, so any version of matplotlib will do.
 """
 
 from __future__ import annotations
@@ -22,14 +23,30 @@ import bisimetric as bm
 from bisimetric.experiments import ALL, read_record
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent))
+from benchmarks.__main__ import PICTURES, drawn  # noqa: E402
+
+from benchmarks import plots  # noqa: E402
+
 IMAGES, RECORDS, PAGE = DOCS / "images", DOCS / "reproduction", DOCS / "reproduction.md"
+RESULTS = DOCS.parent / "benchmarks" / "results"
 CONTENTS = IMAGES / "contents.json"
 TABLE = re.compile(r"<!-- table: ([a-z-]+) (\d+) -->\n.*?<!-- end -->", re.DOTALL)
 DIGITS = 5  # to which numbers in a picture are compared
 
 
-def pictures() -> Iterator[tuple[str, Any]]:
-    """The name of every picture's file, and the figure."""
+def pictures() -> Iterator[tuple[Path, Any]]:
+    """Every picture: its file, and the figure."""
+    for name, figure in own_pictures():
+        yield IMAGES / name, figure
+    for benchmark in PICTURES:
+        for name, figure in drawn(json.loads((RESULTS / f"{benchmark}.json").read_text(encoding="utf-8"))):
+            yield RESULTS / name, figure
+            plots.pyplot().close(figure)
+
+
+def own_pictures() -> Iterator[tuple[str, Any]]:
+    """The pictures in docs/images."""
     solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)
     yield "four_rooms.png", bm.plot.distances(solution, names=("p1", "p0"))
     for experiment in ALL.values():
@@ -60,6 +77,11 @@ def digest_of(figure: Any) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
+def file_digest(file: Path) -> str:
+    """A digest of a file's bytes."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+
+
 def rounded(values: Any) -> list[str]:
     """Numbers as texts of DIGITS digits; what is nearly 0 is 0."""
     flat = np.ma.filled(np.ma.asarray(values, dtype=float), np.nan).ravel()
@@ -83,13 +105,11 @@ def check() -> list[str]:
     """What is stale: names of pictures, and of the page."""
     kept = json.loads(CONTENTS.read_text())
     stale = set(kept)
-    for name, figure in pictures():
-        file = IMAGES / name
-        now = {"shows": digest_of(figure), "file": hashlib.sha256(file.read_bytes()).hexdigest()[:16]}
-        if kept.get(name) == now:
-            stale.discard(name)
+    for file, figure in pictures():
+        if file.is_file() and kept.get(file.name) == {"shows": digest_of(figure), "file": file_digest(file)}:
+            stale.discard(file.name)
         else:
-            stale.add(name)
+            stale.add(file.name)
     page = PAGE.read_text(encoding="utf-8")
     return sorted(stale) + ([PAGE.name] if page_with_tables(page) != page else [])
 
@@ -97,10 +117,9 @@ def check() -> list[str]:
 def write() -> None:
     """Draw all pictures and write all tables."""
     contents = {}
-    for name, figure in pictures():
-        contents[name] = {"shows": digest_of(figure)}
-        bm.plot.save(figure, IMAGES / name)
-        contents[name]["file"] = hashlib.sha256((IMAGES / name).read_bytes()).hexdigest()[:16]
+    for file, figure in pictures():
+        plots.write(figure, file) if file.parent == RESULTS else bm.plot.save(figure, file)
+        contents[file.name] = {"shows": digest_of(figure), "file": file_digest(file)}
     CONTENTS.write_text(json.dumps(contents, indent=1) + "\n")
     PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,17 @@ def figures():
 def test_nothing_is_stale(figures):
     """Every picture shows what its record says, is the file that was made then, and tables are the records' too."""
     assert figures.check() == [], "run python docs/figures.py"
-    assert {file.name for file in figures.IMAGES.glob("*.png")} == set(json.loads(figures.CONTENTS.read_text()))
+    committed = [file for folder in (figures.IMAGES, figures.RESULTS) for file in folder.glob("*.png")]
+    assert sorted(file.name for file in committed) == sorted(json.loads(figures.CONTENTS.read_text()))
+
+
+def test_pages_show_only_pictures_that_are_made():
+    """README and docs show committed pictures, and those are made by docs/figures.py (the test above)."""
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for link in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+            picture = (page.parent / link).resolve()
+            assert picture.is_file(), f"{page.name}: {link}"
+            assert picture.parent in {ROOT / "docs" / "images", ROOT / "benchmarks" / "results"}, f"{page.name}: {link}"
 
 
 def test_records_are_small():
@@ -45,6 +56,7 @@ def test_what_is_stale_is_seen(figures, monkeypatch, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(figures.PAGE.read_text())
     monkeypatch.setattr(figures, "ALL", {"heat-map": figures.ALL["heat-map"]})
+    monkeypatch.setattr(figures, "PICTURES", {})
     monkeypatch.setattr(figures, "IMAGES", images)
     monkeypatch.setattr(figures, "RECORDS", records)
     monkeypatch.setattr(figures, "CONTENTS", images / "contents.json")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -12,7 +11,7 @@ from benchmarks.pareto.ladder import smallest_error
 from benchmarks.pareto.methods import CERTIFIED, ENOUGH_ERROR, METHODS
 from benchmarks.pareto.race import SHOWN
 from benchmarks.pareto.tables import Figure, figures
-from benchmarks.plots import DPI, WIDTH, pyplot
+from benchmarks.plots import WIDTH, pyplot
 from benchmarks.tables import Row
 
 # Okabe & Ito 2008; a colour may serve twice, with another marker and another kind of line.
@@ -35,26 +34,12 @@ FLOOR = 1e-8  # smaller errors are drawn as this
 FAMILIES = {"softmax chains": ("dense",), "4-rooms": ("paper", "classic", "rooms")}
 
 
-def errors(rows: Sequence[Row], timeout: float, path: Path) -> None:
-    """Time against error, written to a file if there is a panel yet."""
-    if panels_of(rows):
-        _write(draw_errors(rows, timeout), path)
-
-
-def sizes(rows: Sequence[Row], timeout: float, path: Path) -> None:
-    """Time against size, written to a file."""
-    _write(draw_sizes(rows, timeout), path)
-
-
-def _write(figure: Any, path: Path) -> None:
-    figure.savefig(path, dpi=DPI)
-    pyplot().close(figure)
-
-
-def draw_errors(rows: Sequence[Row], timeout: float) -> Any:
-    """CPU seconds by true error, one panel per instance whose ladders were run in full."""
+def errors(rows: Sequence[Row], timeout: float) -> Any:
+    """CPU seconds by true error, one panel per instance whose ladders were run in full; None if there is none yet."""
     plt = pyplot()
     panels = panels_of(rows)
+    if not panels:
+        return None
     figure, drawn = plt.subplots(1, len(panels), figsize=(WIDTH, 5.6), layout="constrained", squeeze=False)
     for axes, instance in zip(drawn[0], panels, strict=True):
         mine = [row for row in rows if row["instance"] == instance and row["discount"] == SHOWN and row["seed"] == 0]
@@ -111,7 +96,7 @@ def panels_of(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(str(row["instance"]) for row in rough))
 
 
-def draw_sizes(rows: Sequence[Row], timeout: float) -> Any:
+def sizes(rows: Sequence[Row], timeout: float) -> Any:
     """CPU seconds by number of states; unreached targets are open markers at the upper edge."""
     plt = pyplot()
     found = figures(rows)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from benchmarks.pareto import methods, pictures, tables
 
+from benchmarks import plots
+
 
 def row(method: str, cpu: float, instance: str = "dense-20", **more: object) -> dict[str, object]:
     """A result as the race stores it."""
@@ -115,21 +117,21 @@ def test_pictures(tmp_path):
     own = [one for one in rows if one["method"] == "ours" and one["seed"] == 0 and one["instance"] == "dense-20"]
     assert pictures.points_of(own, None) == [(pytest.approx(0.03), pictures.FLOOR), (0.01, 0.05)]
     for draw in (pictures.errors, pictures.sizes):
-        draw(rows, 10.0, tmp_path / "picture.png")
+        plots.write(draw(rows, 10.0), tmp_path / "picture.png")
         assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_no_panel_yet(tmp_path):
+def test_no_panel_yet():
     """An interrupted race may have none of the instances whose ladders are shown."""
-    pictures.errors(mixed(), 10.0, tmp_path / "picture.png")
-    assert not list(tmp_path.iterdir())
+    pytest.importorskip("matplotlib")
+    assert pictures.errors(mixed(), 10.0) is None
 
 
 def test_the_picture_of_errors():
     """A panel for each instance, with a line of the settings that none is better than, and both limits."""
-    figure = drawn(pictures.draw_errors, stored())
+    figure = drawn(pictures.errors, stored())
     panels = figure.axes
-    assert len(drawn(pictures.draw_sizes, stored()).axes) == 2
+    assert len(drawn(pictures.sizes, stored()).axes) == 2
     assert [axes.get_title(loc="left") for axes in panels] == ["softmax n=20, γ = 0.95", "4-rooms 40, γ = 0.95"]
     assert panels[0].get_xlabel() == "CPU seconds, one thread"
     assert "true error" in panels[0].get_ylabel()
@@ -141,7 +143,7 @@ def test_the_picture_of_errors():
 
 def test_the_picture_of_sizes():
     """Medians by size, the number of seeds where they differ, and what is not reached above the limit."""
-    (axes,) = drawn(pictures.draw_sizes, mixed()).axes
+    (axes,) = drawn(pictures.sizes, mixed()).axes
     assert axes.get_xlabel() == "states of each chain"
     by_colour = {(line.get_color(), line.get_marker()): line for line in axes.get_lines()}
     assert by_colour[pictures.LOOKS["vi-emd2"][:2]].get_xydata().tolist() == [[20, 2.5]]
