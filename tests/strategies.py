@@ -166,6 +166,24 @@ def problems(draw, *, max_states=3, tiny=True, stop=True, start=False, gammas=di
     )
 
 
+@st.composite
+def horizon_problems(draw, *, max_states=3, max_horizon=4, tiny=True, start=False, scale=scales):
+    """Any problem over a few steps; chains and costs may change from step to step."""
+    steps, changing = draw(st.integers(1, max_horizon)), draw(st.booleans())
+    first = [draw(chains(max_states=max_states, tiny=tiny, start=start)) for _ in range(2)]
+    n, m = (chain.n_states for chain in first)
+    lists = [[chain, *(draw(matrices(chain.n_states, tiny=tiny)) for _ in range(steps - 1))] for chain in first]
+    factor = draw(scale)
+    costs = [draw(base_costs(n, m)) * factor for _ in range(steps)]
+    return bm.HorizonProblem(
+        *(lists if changing else first),
+        horizon=steps,
+        discount=draw(st.one_of(st.just(1.0), st.just(0.0), discounts)),
+        cost=costs if draw(st.booleans()) else costs[0],
+        terminal=draw(st.one_of(st.none(), base_costs(n, m).map(lambda cost: cost * factor))),
+    )
+
+
 def tame_problems(max_states=5, **options):
     """Problems on which linear programs in floats can be trusted."""
     return problems(max_states=max_states, tiny=False, gammas=tame_discounts, scale=st.just(1.0), **options)

@@ -29,7 +29,7 @@ LAYERS: list[set[str]] = [
     {"solving"},
     {"io"},
     {"readers"},
-    {"_distance", "bisimulation", "many"},
+    {"_distance", "bisimulation", "many", "objectives"},
     {"views", "plot"},
     {"experiments"},
     {"cli", "__main__"},

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bisimetric.couplings.coupling import Potentials as Potentials
     from bisimetric.couplings.explanation import Explanation as Explanation
     from bisimetric.couplings.parting import JointPath as JointPath
+    from bisimetric.couplings.timed import HorizonCoupling as HorizonCoupling
     from bisimetric.io.save_load import load as load
     from bisimetric.io.save_load import save as save
     from bisimetric.many.pairwise import PairDone as PairDone
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
     from bisimetric.models.estimated import EstimatedChain as EstimatedChain
     from bisimetric.models.mdp import MDP as MDP
     from bisimetric.models.policies import OptimalPolicy as OptimalPolicy
+    from bisimetric.objectives.weisfeiler_lehman import weisfeiler_lehman_distance as weisfeiler_lehman_distance
     from bisimetric.problems.discounted import Problem as Problem
+    from bisimetric.problems.horizon import HorizonProblem as HorizonProblem
     from bisimetric.readers.convert import as_chain as as_chain
     from bisimetric.readers.convert import as_mdp as as_mdp
     from bisimetric.readers.explicit.model import from_explicit as from_explicit
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
     from bisimetric.solving.game_solution import MDPSolution as MDPSolution
     from bisimetric.solving.history import Status as Status
     from bisimetric.solving.history import Step as Step
+    from bisimetric.solving.horizon_solution import HorizonSolution as HorizonSolution
     from bisimetric.solving.solution import Solution as Solution
     from bisimetric.solving.solve import solve as solve
 
@@ -99,6 +103,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     ),
     "couplings.explanation": ("Explanation",),
     "couplings.parting": ("JointPath",),
+    "couplings.timed": ("HorizonCoupling",),
     "io.save_load": (
         "load",
         "save",
@@ -113,7 +118,9 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "models.estimated": ("EstimatedChain",),
     "models.mdp": ("MDP",),
     "models.policies": ("OptimalPolicy",),
+    "objectives.weisfeiler_lehman": ("weisfeiler_lehman_distance",),
     "problems.discounted": ("Problem",),
+    "problems.horizon": ("HorizonProblem",),
     "readers.convert": (
         "as_chain",
         "as_mdp",
@@ -149,6 +156,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "solving.game_solution": ("MDPSolution",),
     "solving.solve": ("solve",),
     "solving.history": ("Status", "Step"),
+    "solving.horizon_solution": ("HorizonSolution",),
     "solving.solution": ("Solution",),
 }
 METHODS_ABOVE = {  # methods that work in a room above their class, and where; `_support.lazy.method_above` loads it

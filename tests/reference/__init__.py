@@ -6,11 +6,12 @@ They solve the fixed-point equation
 
 in floats (`distances`) and in rational numbers (`exact_distances`), and what belongs to it: metrics of decision
 processes (`games`), bisimilarity (`partitions`), Sinkhorn value iteration (`sinkhorn`), occupancy couplings and
-Theorem 1 (`occupancies`).
+Theorem 1 (`occupancies`), and the same over a finite horizon (`horizons`).
 """
 
 from tests.reference.floats import bellman, distances, evaluate, transport, transports
 from tests.reference.games import exact_game_distances, exact_optimal_rewards, game_distances, optimal_values
+from tests.reference.horizons import exact_horizon_distances, horizon_distances
 from tests.reference.occupancies import (
     conditional_entropy,
     coupling_of,
@@ -47,10 +48,12 @@ __all__ = [
     "exact_distances",
     "exact_game_distances",
     "exact_gaps",
+    "exact_horizon_distances",
     "exact_optimal_rewards",
     "exact_rewards",
     "exact_transport",
     "game_distances",
+    "horizon_distances",
     "joint_bisimilarity",
     "marginals",
     "matched_bisimilarity",

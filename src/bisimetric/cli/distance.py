@@ -18,10 +18,12 @@ from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.operators.reachable import reachable_part
 from bisimetric.problems.discounted import Problem
+from bisimetric.problems.horizon import HorizonProblem
 from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.solve import solve
 
 EXACT = "policy-iteration"
+BACKWARD = "backward-induction"
 ACCUMULATES = "costs of differing labels add up along the way; --bisimilarity bounds differences of probabilities"
 
 
@@ -32,6 +34,7 @@ class DistanceRequest(SolveRequest):
     target: str
     cost: str | None
     bisimilarity: bool
+    horizon: int | None
     label_changes: bool
     normalised: bool
     pairs: str
@@ -40,11 +43,15 @@ class DistanceRequest(SolveRequest):
 def run(request: DistanceRequest) -> int:
     """Compute and print; returns the exit code."""
     _check_choices(request)
-    solver = chosen_solver(request.solver or EXACT, request.settings, list(solvers.SOLVERS))
+    known = list(solvers.SOLVERS) if request.horizon is None else [BACKWARD]
+    solver = chosen_solver(request.solver or known[0], request.settings, known)
     return respond(request, partial(_pose, request, solver))
 
 
 def _check_choices(request: DistanceRequest) -> None:
+    if request.horizon is not None:
+        _check_objective(request, "--horizon")
+        return
     if not request.bisimilarity:
         if request.discount == 1.0:
             raise InvalidOption(
@@ -59,6 +66,20 @@ def _check_choices(request: DistanceRequest) -> None:
         raise InvalidOption("--bisimilarity and --pairs reachable are given, expected one; it solves all pairs")
 
 
+def _check_objective(request: DistanceRequest, option: str) -> None:
+    """Raise if an option is given that does not go with this one."""
+    others = {
+        "--bisimilarity": request.bisimilarity,
+        "--normalised": request.normalised,
+        "--pairs reachable": request.pairs != "all",
+        "--out": request.out is not None,
+        "--report": request.report is not None,
+    }
+    for other, given in others.items():
+        if given:
+            raise InvalidOption(f"{option} and {other} are given, expected one; leave {other} out")
+
+
 def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Posed:
     source, target = request.chains([request.source, request.target])
     if request.start is not None:
@@ -70,6 +91,8 @@ def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Po
     if request.bisimilarity:
         return _bisimilarity(request, solver, source, target)
     cost = request.cost or "reward"
+    if request.horizon is not None:
+        return _over_horizon(request, solver, source, target, cost)
     problem = Problem(
         source,
         target,
@@ -87,6 +110,20 @@ def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Po
     question = QuestionText(
         "distance", request.source, request.target, cost, meaning, request.discount, request.normalised
     )
+    return Posed(question, partial(solve, problem, solver))
+
+
+def _over_horizon(
+    request: DistanceRequest, solver: AnySolver, source: MarkovChain, target: MarkovChain, cost: str
+) -> Posed:
+    array = read_cost(cost, (source.n_states, target.n_states))
+    problem = HorizonProblem(source, target, horizon=request.horizon or 0, discount=request.discount, cost=array)
+    steps = "1 step" if request.horizon == 1 else f"{request.horizon} steps"
+    meaning = f"sum of the costs of {steps}; γ = {discount_text(request.discount)}, cost: {printable(cost)}"
+    question = QuestionText(
+        "horizon", request.source, request.target, cost, meaning + _steps(request), request.discount,
+        normalised=False, more={"horizon": request.horizon},
+    )  # fmt: skip
     return Posed(question, partial(solve, problem, solver))
 
 

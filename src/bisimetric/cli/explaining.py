@@ -23,11 +23,10 @@ def explanation_text(explanation: Explanation) -> Iterator[RenderableType]:
         return
     yield Text("\nWhere it comes from: pairs of states under the best coupling found", style="bold")
     yield _table(explanation.head(), explanation.rows())
-    occupancy = "the discounted share of time" if explanation.discounted else "the expected number of visits"
-    meaning = f"occupancy is {occupancy},\n{explanation.formula}"
+    meaning = f"occupancy is {explanation.occupancy},\n{explanation.formula}"
     yield Text(f"{explanation.remainder()}; {meaning}", style="dim")
     path = explanation.path
-    if path.parting is not None:
+    if path is not None and path.parting is not None:
         yield Text("\nThe most likely way to part under that coupling", style="bold")
         yield _table(path.head(), path.rows())
         yield Text(path.summary(), style="dim")
@@ -40,7 +39,7 @@ def explanation_document(explanation: Explanation | None) -> dict[str, Any]:
     return {
         "explain": [_known(asdict(part)) for part in explanation.parts],
         "explain_rest": explanation.rest,
-        "explain_path": _path_document(explanation.path),
+        "explain_path": None if explanation.path is None else _path_document(explanation.path),
     }
 
 

@@ -26,7 +26,7 @@ from bisimetric.couplings.joint_law import (
 from bisimetric.couplings.occupancy import visits
 from bisimetric.couplings.witness import Proof, Witness, successors
 from bisimetric.errors import InvalidOption
-from bisimetric.models.chain import state_index
+from bisimetric.models.chain import MarkovChain, state_index
 from bisimetric.models.rows import ROW_SUM_TOL, Floats, offsets, real_array
 from bisimetric.problems.discounted import Problem
 
@@ -180,15 +180,8 @@ class Coupling(InNotebooks, Immutable):
         """The joint law [n, m] of a pair of states, of an array [n, m], or for None of the chains' starts."""
         if start is None:
             return self._start_law()
-        n, m = self.problem.shape
-        if isinstance(start, np.ndarray) and start.ndim == 2:
-            law = real_array(start, "start", InvalidOption, ndim=2)
-            if law.shape != (n, m) or law.min() < 0 or not abs(law.sum() - 1) <= ROW_SUM_TOL:
-                raise InvalidOption(f"start has shape {law.shape} and sum {law.sum():.12g}, expected {(n, m)} and 1")
-            refuse_unsolved(self.problem, law > 0.0)
-            return law
-        law = np.zeros((n, m))
-        law[pair_indices(self.problem, start)] = 1.0
+        law = joint_law(start, self.problem.source, self.problem.target)
+        refuse_unsolved(self.problem, law > 0.0)
         return law
 
     def head(self) -> tuple[str, ...]:
@@ -261,15 +254,32 @@ class Potentials(InNotebooks, Immutable):
         return f"{text_table(self.head(), self.rows())}\nPotentials({self.summary()})"
 
 
+def joint_law(start: object, source: MarkovChain, target: MarkovChain) -> Floats:
+    """The joint law [n, m] of a pair of states, or of an array [n, m]."""
+    shape = source.n_states, target.n_states
+    if isinstance(start, np.ndarray) and start.ndim == 2:
+        law = real_array(start, "start", InvalidOption, ndim=2)
+        if law.shape != shape or law.min() < 0 or not abs(law.sum() - 1) <= ROW_SUM_TOL:
+            raise InvalidOption(f"start has shape {law.shape} and sum {law.sum():.12g}, expected {shape} and 1")
+        return law
+    law = np.zeros(shape)
+    law[states_of(start, source, target)] = 1.0
+    return law
+
+
 def pair_indices(problem: Problem, pair: object) -> tuple[int, int]:
+    """The indices of a source and a target state, which must have been solved."""
+    x, y = states_of(pair, problem.source, problem.target)
+    refuse_unsolved(problem, (x, y))
+    return x, y
+
+
+def states_of(pair: object, source: MarkovChain, target: MarkovChain) -> tuple[int, int]:
     """The indices of a source and a target state, each given by index or by name."""
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise InvalidOption(f"{pair!r} is not a pair of states, expected (source state, target state)")
-    source, target = problem.source, problem.target
     x = state_index(pair[0], source.n_states, source.names)
-    y = state_index(pair[1], target.n_states, target.names)
-    refuse_unsolved(problem, (x, y))
-    return x, y
+    return x, state_index(pair[1], target.n_states, target.names)
 
 
 def refuse_unsolved(problem: Problem, pairs: tuple[int, int] | npt.NDArray[np.bool_]) -> None:

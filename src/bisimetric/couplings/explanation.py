@@ -71,14 +71,17 @@ class Explanation(InNotebooks):
         The amounts of all other pairs together: `distance` is `rest` plus the amounts of `parts`.
     n_pairs : int
         The number of pairs that contribute, listed or not.
-    path : JointPath
-        The most likely way on which the two models part, and how they go on.
+    path : JointPath or None
+        The most likely way on which the two models part, and how they go on; None over a finite horizon, and in the
+        long run, where moves or distances from there on depend on the time.
     normalised : bool
         Whether the problem is normalised, so that amounts lack the factor 1/(1-γ).
     discounted : bool
-        Whether there is a discount; without one, occupancies are expected numbers of walk.
+        Whether there is a discount; without one, occupancies are expected numbers of visits.
     cost : str
         The name and the unit of the cost, if it has any; empty for an array, and for the gap between rewards.
+    counted : str
+        What an occupancy is, if it is neither of these: over a finite horizon, and in the long run.
 
     Examples
     --------
@@ -101,15 +104,23 @@ class Explanation(InNotebooks):
     parts: tuple[Part, ...]
     rest: float
     n_pairs: int
-    path: JointPath
+    path: JointPath | None
     normalised: bool = False
     discounted: bool = True
     cost: str = ""
+    counted: str = ""
+
+    @property
+    def occupancy(self) -> str:
+        """What the occupancy of a pair is, in words."""
+        return self.counted or ("the discounted share of time" if self.discounted else "the expected number of visits")
 
     @property
     def formula(self) -> str:
         """How an amount follows from the occupancy and the cost of its pair."""
         what = f"; cost: {self.cost}" if self.cost else ""
+        if self.counted:
+            return f"amount = occupancy · cost{what}"
         if not self.discounted:
             return f"amount = expected visits · cost, and the first visit is the last{what}"
         return "amount = occupancy · cost" + ("" if self.normalised else " / (1-γ)") + what
@@ -146,7 +157,7 @@ class Explanation(InNotebooks):
 
     def __repr__(self) -> str:
         parts = f"{text_table(self.head(), self.rows())}\n{self.summary()}"
-        return f"{parts}\n\nThe most likely way to part:\n{self.path!r}"
+        return parts if self.path is None else f"{parts}\n\nThe most likely way to part:\n{self.path!r}"
 
 
 def checked_total(walk: JointWalk, interval: tuple[float, float]) -> float:
@@ -182,6 +193,6 @@ def explained(walk: JointWalk, distance: float, k: int) -> Explanation:
         for x, y in zip(*np.unravel_index(top, amounts.shape), strict=True)
     )
     rest = float(np.delete(flat, top).sum())
-    question = walk.normalised, walk.discount < 1.0, walk.cost_text
-    path = most_likely_parting(walk, distance)
+    question = walk.normalised, walk.discount < 1.0, walk.cost_text, walk.counted
+    path = None if walk.counted else most_likely_parting(walk, distance)
     return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), path, *question)

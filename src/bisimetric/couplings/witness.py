@@ -174,8 +174,15 @@ def successors(cells: Cells, P: Any, Q: Any, first: int = 0) -> npt.NDArray[np.i
     """The flat pair of states that each cell leads to; the cells are those of the flat pairs from `first` on."""
     m = len(Q.indptr) - 1
     x, y = np.divmod(first + np.repeat(np.arange(len(cells.indptr) - 1), np.diff(cells.indptr)), m)
+    return successors_of(cells, P, Q, x, y)
+
+
+def successors_of(
+    cells: Cells, P: Any, Q: Any, x: npt.NDArray[np.int64], y: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """The same for cells of any pairs (x, y), given cell by cell."""
     to: npt.NDArray[np.int64] = P.indices[P.indptr[x] + cells.left].astype(np.int64)
-    to *= m
+    to *= len(Q.indptr) - 1
     to += Q.indices[Q.indptr[y] + cells.right]
     return to
 

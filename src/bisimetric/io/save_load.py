@@ -48,7 +48,7 @@ from bisimetric.io.solutions import SOLUTION_ARRAYS, SOLUTION_KEYS, solution_doc
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.solving.game_solution import MDPSolution
-from bisimetric.solving.solution import Solution
+from bisimetric.solving.solution import Answer, Solution
 
 VERSION = 1
 
@@ -206,6 +206,11 @@ def encode(obj: object) -> Document:
     for name, form in FORMATS.items():
         if isinstance(obj, form.kind):
             return {"format": name, "version": VERSION, **form.document(obj)}
+    if isinstance(obj, Answer):
+        raise InvalidOption(
+            f"there is no file format for a {type(obj).__name__}; save its chains and solve again, "
+            "or its distances: numpy.save(path, solution.value)"
+        )
     *most, last = (form.kind.__name__ for form in FORMATS.values())
     raise InvalidOption(f"cannot save a {type(obj).__name__}, expected a {', '.join(most)} or {last}")
 

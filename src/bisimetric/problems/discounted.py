@@ -6,7 +6,7 @@ V(x, y) = c(x, y) + γ · min { <π, V> : π couples P[x] and Q[y] },        V =
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -99,20 +99,10 @@ class Problem(EqualByContent, InNotebooks, Immutable):
         stop: npt.ArrayLike | None = None,
     ) -> None:
         for role, chain in (("source", source), ("target", target)):
-            if not isinstance(chain, MarkovChain):
-                raise InvalidProblem(
-                    f"{role} is a {type(chain).__name__}, expected a MarkovChain; as_chain(...) makes one"
-                )
+            check_chain(chain, role)
         gamma = checked_discount(discount)
         shape = (source.n_states, target.n_states)
-        needed = BYTES_PER_CHECKED_PAIR * shape[0] * shape[1]
-        if needed > memory.NEGLIGIBLE:
-            what = f"the cost between {shape[0]} x {shape[1]} states"
-            memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")
-        ground = reward_gap if cost is None else cost
-        checked = _checked_cost(ground, source, target, shape)
-        error = ground.error(source, target) if isinstance(ground, Named) else 0.0
-        name, unit = cost_words(ground)
+        checked, error, name, unit = ground_cost(cost, source, target)
         if normalised is not False and flag(normalised, "normalised"):
             error += normalise(checked, gamma)
         refuse_overflow(checked, gamma)
@@ -140,9 +130,7 @@ class Problem(EqualByContent, InNotebooks, Immutable):
     @property
     def cost_text(self) -> str:
         """The name and the unit of the cost, for results; empty for an array, and for the default, `reward_gap`."""
-        if self.cost_name in ("", reward_gap.name):
-            return ""
-        return printable(self.cost_name, None) + (f" in {printable(self.cost_unit)}" if self.cost_unit else "")
+        return shown_cost(self.cost_name, self.cost_unit)
 
     @property
     def ends(self) -> npt.NDArray[np.bool_] | None:
@@ -188,6 +176,41 @@ def checked_discount(discount: object, *, or_one: bool = False) -> float:
             f"discount is {discount_text(gamma)}, expected a number {expected}; 0.95 is a common choice"
         )
     return gamma
+
+
+def shown_cost(name: str, unit: str) -> str:
+    """The name and the unit of a cost; empty for an array, and for the default, `reward_gap`."""
+    if name in ("", reward_gap.name):
+        return ""
+    return printable(name, None) + (f" in {printable(unit)}" if unit else "")
+
+
+def check_chain(chain: object, role: str) -> None:
+    """Raise unless this is a chain."""
+    if not isinstance(chain, MarkovChain):
+        raise InvalidProblem(f"{role} is a {type(chain).__name__}, expected a MarkovChain; as_chain(...) makes one")
+
+
+class GroundCost(NamedTuple):
+    """The costs of all pairs of states, and what is known of them."""
+
+    array: Floats  # [n, m], a copy
+    error: float  # largest relative error of an entry
+    name: str  # empty for an array
+    unit: str
+
+
+def ground_cost(cost: npt.ArrayLike | Cost | None, source: MarkovChain, target: MarkovChain) -> GroundCost:
+    """What a user gives as a cost, checked; None is the gap between rewards."""
+    shape = (source.n_states, target.n_states)
+    needed = BYTES_PER_CHECKED_PAIR * shape[0] * shape[1]
+    if needed > memory.NEGLIGIBLE:
+        what = f"the cost between {shape[0]} x {shape[1]} states"
+        memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")
+    ground = reward_gap if cost is None else cost
+    checked = _checked_cost(ground, source, target, shape)
+    error = ground.error(source, target) if isinstance(ground, Named) else 0.0
+    return GroundCost(checked, error, *cost_words(ground))
 
 
 def _checked_cost(

@@ -108,7 +108,7 @@ def from_networkx(
     if _has_actions(graph):
         raise InvalidChain("the edges have actions, so this is a decision process; bisimetric.as_mdp(graph) reads it")
     law = _law(graph, nodes, start, returns=walk == "restart" or sinks == "restart")
-    moves = _moves(_weights(graph, nodes, weight), nodes, sinks, law)
+    moves = _moves(edge_weights(graph, nodes, weight), nodes, sinks, law)
     share = _share(walk, laziness, restart)
     if walk == "lazy":
         moves = mixed_walk(moves, sparse.eye_array(len(nodes), format="csr"), share)
@@ -143,7 +143,7 @@ def _moves(weights: sparse.csr_array, nodes: Sequence[Any], sinks: str, law: Flo
     )
 
 
-def _weights(graph: Any, nodes: Sequence[Any], weight: str | None) -> sparse.csr_array:
+def edge_weights(graph: Any, nodes: Sequence[Any], weight: str | None = WEIGHT) -> sparse.csr_array:
     """[n, n], the sum of the weights of all edges between two nodes."""
     if weight is not None:
         check_kind(weight, "weight", str, "the name of an attribute of edges, or None")

@@ -2,7 +2,8 @@
 
 `base` says what a solver is; `sinkhorn/` holds the entropic ones. Imports `operators`, `couplings` and below; solvers
 do not import one another. `GameIteration` solves games between decision processes, `ControlIteration` finds
-the best policy of one, and the others solve problems between chains.
+the best policy of one, `BackwardInduction` is for finite horizons, and the others solve discounted problems between
+chains.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from bisimetric.errors import InvalidOption
 from bisimetric.solvers.base import AnySolver, Iterate, Solver, TreeIterate, sweep
 
 if TYPE_CHECKING:
+    from bisimetric.solvers.backward_induction import BackwardInduction as BackwardInduction
     from bisimetric.solvers.control_iteration import ControlIteration as ControlIteration
     from bisimetric.solvers.game_iteration import GameIteration as GameIteration
     from bisimetric.solvers.linear_program import LinearProgram as LinearProgram
@@ -38,7 +40,10 @@ FOR_PROCESSES = {  # the same for decision processes
     "game-iteration": ("GameIteration", "game_iteration"),
     "control-iteration": ("ControlIteration", "control_iteration"),
 }
-SOLVER_HOMES = dict([*SOLVERS.values(), *FOR_PROCESSES.values()])
+FOR_OBJECTIVES = {  # the same for finite horizons and average costs
+    "backward-induction": ("BackwardInduction", "backward_induction"),
+}
+SOLVER_HOMES = dict([*SOLVERS.values(), *FOR_PROCESSES.values(), *FOR_OBJECTIVES.values()])
 
 __all__ = ["Iterate", "Solver", "TreeIterate", "all_solvers", "by_name", "sweep", *SOLVER_HOMES]
 __getattr__, __dir__ = lazy_names(__name__, SOLVER_HOMES)
@@ -89,7 +94,7 @@ def by_name(solver: AnySolver | str) -> AnySolver:
             if not hasattr(solver, name):
                 raise InvalidOption(f"the solver {type(solver).__name__} has no {name}; it is a class variable")
         return solver
-    names = {name: home[0] for name, home in (SOLVERS | FOR_PROCESSES).items()}
+    names = {name: home[0] for name, home in (SOLVERS | FOR_PROCESSES | FOR_OBJECTIVES).items()}
     if isinstance(solver, str) and solver in names:
         made: AnySolver = __getattr__(names[solver])()
         return made

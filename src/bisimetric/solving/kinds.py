@@ -6,10 +6,12 @@ from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.problems.control import Control
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
+from bisimetric.problems.horizon import HorizonProblem
 from bisimetric.solving.bisimilarity import BisimilarityQuestion
 from bisimetric.solving.chains import ChainQuestion
 from bisimetric.solving.control import ControlQuestion
 from bisimetric.solving.games import GameQuestion
+from bisimetric.solving.horizon import HorizonQuestion
 from bisimetric.solving.question import Question
 
 KINDS: dict[type, type[Question[Any, Any, Any, Any]]] = {
@@ -17,4 +19,5 @@ KINDS: dict[type, type[Question[Any, Any, Any, Any]]] = {
     BisimilarityProblem: BisimilarityQuestion,
     Game: GameQuestion,
     Control: ControlQuestion,
+    HorizonProblem: HorizonQuestion,
 }

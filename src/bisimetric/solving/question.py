@@ -106,7 +106,7 @@ class Question(ABC, Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         """The answer; no iterate if nothing had to be solved, or an interrupt came before the first."""
 
 
-def refuse_guess(initial: object, why: str) -> None:
+def refuse_guess(initial: object, why: str, what: str = "decision processes") -> None:
     """For questions that take no guess."""
     if initial is not None:
-        raise InvalidOption(f"initial is given for decision processes, expected None: {why}")
+        raise InvalidOption(f"initial is given for {what}, expected None: {why}")

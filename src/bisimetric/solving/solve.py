@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple, overload
+from typing import Any, Generic, NamedTuple, TypedDict, Unpack, overload
 
 import numpy.typing as npt
 
@@ -27,11 +27,13 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.problems.control import Control
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
+from bisimetric.problems.horizon import HorizonProblem
 from bisimetric.solvers import by_name
 from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Iterate, IterateT, OperatorT, checked_tol
 from bisimetric.solving.control import ControlSolution
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.history import Status, Step
+from bisimetric.solving.horizon_solution import HorizonSolution
 from bisimetric.solving.kinds import KINDS
 from bisimetric.solving.question import AnswerT, LoopAnswer, ProblemT, Question, SolveRecord
 from bisimetric.solving.solution import Solution
@@ -44,6 +46,18 @@ REMEDIES_OF_STATUS = {  # for a missed tolerance
     Status.STALLED: "raise tol",
     Status.COMPLETED: "raise tol, give the solver more rounds, or use PolicyIteration()",
 }
+
+
+class _SharedOptions(TypedDict, total=False):
+    """The options of questions that take no guess."""
+
+    tol: float | None
+    max_steps: int | None
+    time_limit: float | None
+    throw: bool
+    on_step: Callable[[Step], None] | None
+    quotient: bool
+    look_every: int | None
 
 
 @overload
@@ -63,19 +77,13 @@ def solve(
 
 
 @overload
+def solve(problem: Game, solver: AnySolver | str | None = None, **options: Unpack[_SharedOptions]) -> MDPSolution: ...
+
+
+@overload
 def solve(
-    problem: Game,
-    solver: AnySolver | str | None = None,
-    *,
-    tol: float | None = None,
-    max_steps: int | None = None,
-    time_limit: float | None = None,
-    initial: None = None,
-    throw: bool = True,
-    on_step: Callable[[Step], None] | None = None,
-    quotient: bool = True,
-    look_every: int | None = None,
-) -> MDPSolution: ...
+    problem: HorizonProblem, solver: AnySolver | str | None = None, **options: Unpack[_SharedOptions]
+) -> HorizonSolution: ...
 
 
 @overload
@@ -83,7 +91,7 @@ def solve(problem: Control, solver: None = None, *, time_limit: float | None = N
 
 
 def solve(
-    problem: Problem | Game | Control,
+    problem: Problem | Game | HorizonProblem | Control,
     solver: AnySolver | str | None = None,
     *,
     tol: float | None = None,
@@ -99,8 +107,8 @@ def solve(
 
     Parameters
     ----------
-    problem : Problem
-        Two chains, a cost and a discount.
+    problem : Problem or HorizonProblem
+        Two chains, a cost and a discount; over infinitely many steps, or over a finite horizon.
     solver : Solver or str, optional
         A solver with its options, or the name of one (`bisimetric solvers` lists them); the exact `PolicyIteration()`
         by default.
@@ -130,7 +138,8 @@ def solve(
     Returns
     -------
     Solution
-        Distances between all states with certified bounds, and the coupling that explains them.
+        Distances between all states with certified bounds, and the coupling that explains them; other kinds of problem
+        have answers of their own, such as `HorizonSolution`.
 
     Raises
     ------

@@ -24,8 +24,10 @@ Keys of --json, null where a value does not exist:
                             that divided by the largest upper bound
   tol, tol_reached          the relative gap to reach, and whether it is met
   source, target, states    as given, and [n, m]
-  kind, cost                distance, bisimilarity or metric; the cost as given
+  kind, cost                distance, horizon, bisimilarity or metric; the
+                            cost as given
   discount, normalised
+  horizon                   with --horizon: the number of steps
   solver, status, message   status SOLVED, COMPLETED, STEP_LIMIT, TIME_LIMIT
                             or STALLED
   steps, history            history: [{step, gap, seconds}], and what looks add
@@ -34,7 +36,8 @@ Keys of --json, null where a value does not exist:
                             states with the largest amounts:
                             [{source, target, occupancy, cost, amount, share}]
                             with cost as given and amount = occupancy · cost,
-                            divided by 1-γ if not normalised
+                            divided by 1-γ if not normalised; with --horizon
+                            not divided, and cost the mean of what is paid
   explain_rest              amount of all pairs that are not listed
   explain_path              the most likely way to part: {moments, parting,
                             probability, amount, share, difference}; moments
@@ -65,6 +68,7 @@ Examples:
   bisimetric distance four-rooms:p1 four-rooms:p0 --discount 0.95
   bisimetric distance a.json b.json --discount 0.9 --start idle 0
   bisimetric distance a.json b.json --discount 0.9 --cost cost.csv --json
+  bisimetric distance a.json b.json --horizon 20
   bisimetric distance a.json b.json --bisimilarity --match
   bisimetric distance brp.prism,N=16 brp.prism,N=32 --const MAX=2 \\
       --bisimilarity
@@ -91,7 +95,7 @@ def _add_arguments(command: ArgumentParser) -> None:
         "--discount",
         type=float,
         metavar="G",
-        help=f"{DISCOUNT_HELP}; required. With --bisimilarity γ ≤ 1, and 1 by default.",
+        help=f"{DISCOUNT_HELP}; required. With --bisimilarity or --horizon γ ≤ 1, and 1 by default.",
     )
     add_cost(command)
     add(
@@ -99,6 +103,12 @@ def _add_arguments(command: ArgumentParser) -> None:
         action="store_true",
         help="The distance of the verification literature: 1 where labels differ, otherwise that of the successors. "
         "It bounds the difference of the probabilities of every property.",
+    )
+    add(
+        "--horizon",
+        type=int,
+        metavar="H",
+        help="Add up the costs of H steps, at the times 0 to H-1, instead of infinitely many.",
     )
     add(
         "--label-changes",
@@ -120,7 +130,7 @@ def _add_arguments(command: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    if options.discount is None and not options.bisimilarity:
+    if options.discount is None and not options.bisimilarity and options.horizon is None:
         raise InvalidOption("the following arguments are required: --discount (`bisimetric distance --help` explains)")
     options.discount = 1.0 if options.discount is None else options.discount
     from bisimetric.cli.distance import DistanceRequest, run

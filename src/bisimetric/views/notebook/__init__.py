@@ -16,6 +16,7 @@ NOTEBOOK_VIEWS = {  # class: the function of this folder that yields its blocks
     "OptimalPolicy": "models.policy_blocks",
     "Problem": "questions.problem_blocks",
     "Game": "questions.game_blocks",
+    "HorizonProblem": "questions.horizon_blocks",
     "Answer": "answers.answer_blocks",
     "Certificate": "answers.certificate_blocks",
     "Distances": "answers.table_blocks",

@@ -15,7 +15,8 @@ def explanation_blocks(explanation: Explanation) -> Iterator[HtmlBlock]:
     yield Title("Where the distance comes from")
     yield Listing(explanation.head(), explanation.rows())
     yield Note(explanation.summary())
-    yield from path_blocks(explanation.path)
+    if explanation.path is not None:
+        yield from path_blocks(explanation.path)
 
 
 def path_blocks(path: JointPath) -> Iterator[HtmlBlock]:
