@@ -77,7 +77,7 @@ def test_every_kind_of_object_is_inert():
         solution.explain().path,
         solution.assignment(), game, game.problem, game.coupling, game.coupling[0, 1], game.potentials, game.explain(),
         bm.aggregate(HOSTILE, n_states=1, discount=0.5), bm.aggregate(HOSTILE_MDP, n_states=1, discount=0.5),
-        bm.pairwise([HOSTILE, HOSTILE], discount=0.5),
+        bm.pairwise([HOSTILE, HOSTILE], discount=0.5), bm.HorizonProblem(HOSTILE, HOSTILE, horizon=2),
     ]  # fmt: skip
     for thing in things:
         page(thing)
