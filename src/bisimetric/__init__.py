@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from bisimetric.many.table import Distances as Distances
     from bisimetric.models.chain import MarkovChain as MarkovChain
     from bisimetric.models.estimated import EstimatedChain as EstimatedChain
+    from bisimetric.models.estimated_mdp import EstimatedMDP as EstimatedMDP
     from bisimetric.models.mdp import MDP as MDP
     from bisimetric.models.policies import OptimalPolicy as OptimalPolicy
     from bisimetric.objectives.weisfeiler_lehman import weisfeiler_lehman_distance as weisfeiler_lehman_distance
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from bisimetric.readers.storm import from_drn as from_drn
     from bisimetric.readers.storm import from_jani as from_jani
     from bisimetric.readers.storm import from_prism as from_prism
+    from bisimetric.readers.trajectories import from_trajectories as from_trajectories
     from bisimetric.solvers import EntropicPolicyIteration as EntropicPolicyIteration
     from bisimetric.solvers import LinearProgram as LinearProgram
     from bisimetric.solvers import PolicyIteration as PolicyIteration
@@ -116,6 +118,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "many.solve_many": ("solve_many",),
     "models.chain": ("MarkovChain",),
     "models.estimated": ("EstimatedChain",),
+    "models.estimated_mdp": ("EstimatedMDP",),
     "models.mdp": ("MDP",),
     "models.policies": ("OptimalPolicy",),
     "objectives.weisfeiler_lehman": ("weisfeiler_lehman_distance",),
@@ -135,6 +138,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "from_jani",
         "from_prism",
     ),
+    "readers.trajectories": ("from_trajectories",),
     "solvers": (
         "EntropicPolicyIteration",
         "LinearProgram",

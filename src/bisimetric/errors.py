@@ -28,6 +28,7 @@ __all__ = [
     "BisimetricError",
     "FileFormatError",
     "InvalidChain",
+    "InvalidData",
     "InvalidOption",
     "InvalidProblem",
     "InvalidWitness",
@@ -52,6 +53,10 @@ class BisimetricError(Exception):
 
 class InvalidChain(BisimetricError, ValueError):
     """The arrays given do not describe a Markov chain."""
+
+
+class InvalidData(BisimetricError, ValueError):
+    """A log holds no sequences of states, or not enough of them for what was asked."""
 
 
 class InvalidProblem(BisimetricError, ValueError):

@@ -85,6 +85,11 @@ def test_it_is_a_chain_wherever_a_chain_is_taken():
     assert again.sequences.totals(np.array([2, 0, 1])).counts.tolist() == [4, 3, 1]
 
 
+def test_counts_as_a_frame():
+    """By name."""
+    assert EstimatedChain(counted(), NAMES).frame().loc["home", "paid"] == 2
+
+
 def test_nothing_can_be_changed():
     """Counts are read-only, like all else in a chain."""
     chain = EstimatedChain(counted(), NAMES)

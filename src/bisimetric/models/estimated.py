@@ -14,18 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from bisimetric._support import memory
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.options import one_of
-from bisimetric.errors import InvalidChain
+from bisimetric.errors import InvalidChain, MissingExtra
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats, Ints, Mask, SparseField, scaled_rows
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+BYTES_PER_SMOOTHED = 40  # of a transition: counts, probabilities, their places, and copies
 UNSEEN_RULES = ("absorbing", "drop", "smoothing")
 
 
@@ -105,6 +110,8 @@ class EstimatedChain(MarkovChain):
         How rows without data are filled.
     smoothing : float
         Added to every count of the n x n transitions; only with rule "smoothing".
+    end : str, optional
+        The name of the state in which sequences end. It is absorbing by definition, and not one without data.
     notes : sequence of str
         What reading the data decided.
 
@@ -118,6 +125,8 @@ class EstimatedChain(MarkovChain):
         How many sequences start in each state.
     unseen : [n] array of bool
         States that were never left; their rows are filled by `rule`.
+    ends : [n] array of bool
+        The state in which sequences end, if it was asked for.
     n_sequences, n_transitions : int
     n_seen_once : int
         States that were left once only.
@@ -133,6 +142,7 @@ class EstimatedChain(MarkovChain):
     sequences: SequenceCounts
     start_counts: Ints  # [n]
     unseen: Mask  # [n]
+    ends: Mask  # [n]
     rule: str
     smoothing: float
     notes: tuple[str, ...]
@@ -146,13 +156,14 @@ class EstimatedChain(MarkovChain):
         *,
         rule: str = "absorbing",
         smoothing: float = 0.0,
+        end: str | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         one_of(rule, "unseen", UNSEEN_RULES)
         names, told = tuple(names), tuple(notes)
         labels = names if labels is None else tuple(labels)
         if rule == "drop":
-            sequences, kept = _without_dead_ends(sequences)
+            sequences, kept = _without_dead_ends(sequences, names.index(end) if end in names else -1)
             if len(kept) < len(names):
                 told = (
                     *told,
@@ -164,13 +175,14 @@ class EstimatedChain(MarkovChain):
         counts = count_matrix(sequences, total.counts)
         if counts.nnz == 0:
             raise InvalidChain("the sequences hold no transition, expected at least one of two steps; give longer ones")
-        unseen = np.asarray(counts.sum(axis=1) == 0)
+        ends = np.array([name == end for name in names])
+        unseen = np.asarray(counts.sum(axis=1) == 0) & ~ends
         if unseen.any():
             how = f"{int(unseen.sum())} of {n} states never left"
             told = (*told, f"{how}: smoothed" if rule == "smoothing" else f"{how}: absorbing (unseen='absorbing')")
         start = total.starts / total.starts.sum() if total.starts.any() else None
         super().__init__(
-            filled_rows(counts, smoothing if rule == "smoothing" else 0.0),
+            filled_rows(counts, smoothing if rule == "smoothing" else 0.0, ends),
             reward=mean_reward(total),
             start=start,
             names=names,
@@ -180,6 +192,7 @@ class EstimatedChain(MarkovChain):
             "sequences": sequences,
             "start_counts": frozen(total.starts),
             "unseen": frozen(unseen),
+            "ends": frozen(ends),
             "rule": rule,
             "smoothing": float(smoothing),
             "notes": told,
@@ -208,6 +221,14 @@ class EstimatedChain(MarkovChain):
         """How many states were left once only."""
         return int((self.visits == 1).sum())
 
+    def frame(self) -> DataFrame:
+        """The counts as a pandas DataFrame [n, n], by the names of the states."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtra("frames need pandas: pip install 'bisimetric[data]'") from None
+        return pandas.DataFrame(self.counts.toarray(), index=self.names, columns=self.names)
+
     def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
         counts = self.counts
         return *super()._arrays(), counts.indptr, counts.indices, counts.data, self.start_counts
@@ -235,11 +256,14 @@ def count_matrix(sequences: SequenceCounts, counts: npt.NDArray[Any]) -> sparse.
     return matrix
 
 
-def filled_rows(counts: sparse.csr_array, smoothing: float) -> sparse.csr_array:
-    """Rows of probabilities: counts plus a pseudocount everywhere; rows without any are self-loops."""
+def filled_rows(counts: sparse.csr_array, smoothing: float, ends: Mask) -> sparse.csr_array:
+    """Rows of probabilities: counts, plus a pseudocount everywhere but at `ends`; rows without any are self-loops."""
     n = counts.shape[0]
     if smoothing > 0.0:
-        return scaled_rows(sparse.csr_array(counts.toarray() + smoothing))
+        memory.require_if_large(BYTES_PER_SMOOTHED * n * n, f"smoothing {n} x {n} transitions", "leave out smoothing=")
+        filled = counts.toarray() + smoothing
+        filled[ends] = np.eye(n)[ends]
+        return scaled_rows(sparse.csr_array(filled))
     empty = np.asarray(counts.sum(axis=1) == 0, np.float64)
     return scaled_rows(sparse.csr_array(counts.astype(np.float64) + sparse.diags_array(empty, shape=(n, n))))
 
@@ -251,12 +275,12 @@ def mean_reward(total: Totals) -> Floats | None:
     return np.asarray(total.reward / np.maximum(total.visits, 1), np.float64)
 
 
-def _without_dead_ends(sequences: SequenceCounts) -> tuple[SequenceCounts, Ints]:
-    """The sequences without states that are never left, again and again; and which states are kept."""
+def _without_dead_ends(sequences: SequenceCounts, end: int) -> tuple[SequenceCounts, Ints]:
+    """The sequences without states that are never left but the `end`, again and again; and which states are kept."""
     kept = np.arange(sequences.n_states)
     while True:
         left = np.bincount(sequences.source, minlength=sequences.n_states)
-        dead = left == 0
+        dead = (left == 0) & (kept != end)
         if not dead.any():
             return sequences, kept
         if dead.all():

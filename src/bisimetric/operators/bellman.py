@@ -143,9 +143,7 @@ class Bellman:
         `lowest` accounts for.
         """
         residual = np.empty(self.pairs.size)
-        largest = max(-float(value.min()), float(value.max()))
-        nodes = np.arange(sum(self.longest) + 1)
-        tol = np.maximum(largest * (PIVOT_TOL * (1.0 + nodes / PIVOT_TOL_NODES)), ignore)
+        largest, tol = self._pivot_tolerances(value, ignore)
         if self.is_full:
             return Sweep(residual, *self._improve_full(value, trees, residual, float(tol[-1]), cold), largest)
 
@@ -183,6 +181,29 @@ class Bellman:
         found += for_each_block(lambda i, j: work(hubs + i, hubs + j), n - hubs, serial_below=-(-SERIAL_BELOW // m))
         lowest, highest, pivots = zip(*found, strict=True)
         return min(lowest), max(highest), sum(pivots)
+
+    def repair(self, value: Floats, trees: Trees) -> Sweep:
+        """The same for trees that are optimal for `value` and other rows with the same successors; nothing stops."""
+        residual = np.empty(self.pairs.size)
+        largest, tol = self._pivot_tolerances(value, 0.0)
+
+        def work(first: int, last: int) -> tuple[float, float, int]:
+            lowest, highest, pivots = kernels.transport.sweep.repair(
+                first, last, value, self.cost, self.scale, self.discount, self.source, self.target, self.pairs.listed,
+                trees, residual, tol,
+            )  # fmt: skip
+            return lowest, highest, pivots
+
+        lowest, highest, pivots = zip(
+            *for_each_block(work, self.pairs.size, unit=HINT_RUN, serial_below=SERIAL_BELOW), strict=True
+        )
+        return Sweep(residual, min(lowest), max(highest), sum(pivots), largest)
+
+    def _pivot_tolerances(self, value: Floats, ignore: float) -> tuple[float, Floats]:
+        """The largest |value|, and by the number of nodes the reduced cost above whose negative none causes a pivot."""
+        largest = max(-float(value.min()), float(value.max()))
+        nodes = np.arange(sum(self.longest) + 1)
+        return largest, np.maximum(largest * (PIVOT_TOL * (1.0 + nodes / PIVOT_TOL_NODES)), ignore)
 
     def bounds(self, sweep: Sweep) -> tuple[float, float]:
         """How far V* can be below and above T V, by MacQueen's bounds; one sign only if the game can stop."""

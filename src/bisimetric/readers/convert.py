@@ -12,7 +12,7 @@ from bisimetric._support.options import hint
 from bisimetric.errors import BisimetricError, FileFormatError, InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.readers import arrays, dicts, files, gym, hmm, matrices, names, networkx, storm
+from bisimetric.readers import arrays, dicts, files, gym, hmm, matrices, names, networkx, storm, trajectories
 from bisimetric.readers.explicit import model as explicit
 from bisimetric.readers.reader import Reader
 from bisimetric.readers.specs import split_spec
@@ -20,6 +20,7 @@ from bisimetric.readers.specs import split_spec
 READERS: tuple[Reader, ...] = (
     files.READER,
     matrices.READER,
+    trajectories.READER,
     explicit.READER,
     storm.READER,
     names.READER,
@@ -43,6 +44,7 @@ def as_chain(obj: object) -> MarkovChain:
         - a dict, as `MarkovChain.to_dict` returns it;
         - the path of a file: `.npz`, `.json`, `.csv`, `.npy`, `.tra`, `.prism`, `.pm`, `.nm`, `.jani`, `.drn`, with
           options behind commas, as `brp.prism,N=16`;
+        - a log in a Parquet file, as `visits.parquet,sequence=session,step=time,state=page`;
         - the name of a built-in environment, as `four-rooms:p1`;
         - a Gymnasium environment with a transition table, or its id as `gym:FrozenLake-v1,is_slippery=false`, which is
           walked uniformly, or as `policy=optimal,discount=0.99` behind the id says;

@@ -32,8 +32,16 @@ from bisimetric.errors import InvalidOption
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation, rough_value
-from bisimetric.operators.trees import new_trees
-from bisimetric.solvers.base import FAILURES, FINEST_ACCURACY, PROGRESS, Solver, TreeIterate, sweep_trees
+from bisimetric.operators.trees import TreeWitness, moved_trees, new_trees
+from bisimetric.solvers.base import (
+    FAILURES,
+    FINEST_ACCURACY,
+    PROGRESS,
+    Solver,
+    TreeIterate,
+    sweep_trees,
+    swept_iterate,
+)
 
 START_ACCURACY = 0.01  # of the independent coupling's value, relative to the largest cost
 IGNORED = 2e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
@@ -99,6 +107,16 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
         trees = new_trees(bellman)  # first of all: it refuses what is too large
         start = rough_value(bellman, START_ACCURACY) if value is None else value
         swept = sweep_trees(bellman, start, trees, cold=True)
+        evaluation = Evaluation(bellman)
+        return PolicyIterate(swept.value, swept.witness, swept.gap, swept.sweep, evaluation, self.accuracy, tol)
+
+    def resume(self, bellman: Bellman, before: TreeWitness, tol: float = 0.0) -> PolicyIterate | None:
+        """The first iterate from the trees of another solve, whose rows have the same successors; None for others."""
+        trees = moved_trees(bellman, before)
+        if trees is None:
+            return None
+        value = before.value * (bellman.scale / before.bellman.scale)
+        swept = swept_iterate(bellman, value, trees, bellman.repair(value, trees))
         evaluation = Evaluation(bellman)
         return PolicyIterate(swept.value, swept.witness, swept.gap, swept.sweep, evaluation, self.accuracy, tol)
 

@@ -96,3 +96,25 @@ def test_ranges_touch_nothing_else():
         assert np.isnan(np.delete(residual.ravel(), np.s_[first:last])).all()
         np.testing.assert_allclose(residual.ravel()[first:last], expected.ravel()[first:last], atol=1e-12)
         assert report[HIGHEST] == np.nanmax(residual)
+
+
+def moved(matrix, seed):
+    """Other probabilities for the same successors."""
+    other = matrix * np.random.default_rng(seed).uniform(0.2, 1.0, matrix.shape)
+    return other / other.sum(axis=1, keepdims=True)
+
+
+def test_repaired_trees_are_as_good_as_new_ones(instance):
+    """Trees of other probabilities on the same supports give the same transports, and stay sound."""
+    before, rows = (
+        instance,
+        [chain.transitions.toarray() for chain in (instance.problem.source, instance.problem.target)],
+    )
+    for value in values(instance.bellman.shape):
+        before.improve(value, cold=True)
+        after = Instance(*(moved(matrix, seed) for seed, matrix in enumerate(rows)))
+        np.copyto(after.trees.code, before.trees.code)
+        swept = after.bellman.repair(value, after.trees)
+        np.testing.assert_allclose(swept.residual.reshape(value.shape), after.expected(value), atol=1e-9)
+        assert swept.lowest <= swept.residual.min() <= swept.residual.max() == swept.highest
+        after.check_trees()

@@ -247,6 +247,69 @@ def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees,
     return lowest, highest, n_pivots
 
 
+@part
+def _is_strongly_feasible(sx, sy, real):
+    """Whether no flow is negative, and none from a target node to its parent is zero."""
+    broken = 0
+    for node in range(1, sx):
+        broken += real[FLOW, node] < 0.0
+    for node in range(sx, sx + sy):
+        broken += real[FLOW, node] <= 0.0
+    return broken == 0
+
+
+@kernel
+def repair(first, last, value, cost, scale, discount, P, Q, pairs, trees, residual, tol):
+    """Make trees that are optimal for `value` and other probabilities on the same supports optimal for these rows.
+
+    As `improve`: sets residual = c + γ·OT_value - value for the pairs first..last by number, and returns a lower bound
+    on all residuals, an upper bound, and the number of pivots. Nothing stops. A tree whose flows stay strongly feasible
+    needs no pivot; the dual simplex repairs the others, or a staircase replaces them.
+    """
+    p_at, p_to, p_mass = P.indptr, P.indices, P.data
+    q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
+    codes, offset, shift = trees.code, trees.offset, trees.shift
+    target, weight, used = trees.target, trees.weight, trees.used
+    row, number = pairs.row, pairs.number
+    width = value.shape[1]
+    x_first = np.searchsorted(row, first, "right") - 1
+    x_last = np.searchsorted(row, last, "left")
+    largest_x, largest_y = _longest(p_at, x_first, x_last), _longest(q_at, 0, cost.shape[1])
+    local = np.empty((largest_x, largest_y))
+    tree, real = new_tree(largest_x + largest_y)
+    lowest = HUGE_COST
+    highest = -HUGE_COST
+    n_pivots = 0
+    for x in range(x_first, x_last):
+        x_at = p_at[x]
+        sx = p_at[x + 1] - x_at
+        for pair in range(max(first, row[x]), min(last, row[x + 1])):
+            y = pair - row[x]
+            y_at = q_at[y]
+            sy = q_at[y + 1] - y_at
+            at = offset[x] + y * (sx - 1) + y_at
+            ignored = tol[sx + sy]
+            _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local)
+            _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
+            _load(codes, shift, at, sx + sy - 1, tree)
+            flows(sx, sy, tree, real)
+            if not _is_strongly_feasible(sx, sy, real):
+                repairs = dual(sx, sy, local, tree, real)
+                n_pivots += abs(repairs)
+                if repairs < 0:
+                    staircase(sx, sy, tree, real)
+                    n_pivots += abs(primal(sx, sy, local, tree, real, ignored))
+            used[pair] = _store(
+                x_at, y_at, at, sx, sy, p_to, q_to, False, number, width, tree, real, codes, shift, target, weight
+            )
+            slack = _duals(codes, shift, at, sx, sy, local, real, HUGE_COST)
+            change = cost[x, y] * scale + discount * _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real) - value[x, y]
+            residual[pair] = change
+            lowest = min(lowest, change + discount * slack)
+            highest = max(highest, change)
+    return lowest, highest, n_pivots
+
+
 @kernel
 def read_trees(x_of, y_of, number, mirrored, value, P, Q, pairs, trees, cells):
     """Read couplings and potentials of the pairs (x_of, y_of) from the trees with these numbers into `cells`.
