@@ -24,7 +24,7 @@ GROUPING = (
 )
 
 
-class Batch(NamedTuple):
+class LogRows(NamedTuple):
     """Some rows: numbers of sequences, states and actions, steps and rewards."""
 
     sequence: Ints
@@ -33,10 +33,10 @@ class Batch(NamedTuple):
     reward: Floats | None
     action: Ints | None
 
-    def rows(self, place: Ints) -> Batch:
+    def rows(self, place: Ints) -> LogRows:
         """The rows at these places."""
         step, reward, action = (None if part is None else part[place] for part in self[2:])
-        return Batch(self.sequence[place], self.state[place], step, reward, action)  # type: ignore[arg-type]
+        return LogRows(self.sequence[place], self.state[place], step, reward, action)  # type: ignore[arg-type]
 
 
 class Log:
@@ -49,7 +49,7 @@ class Log:
         self.actions = Codes(f"column {roles.action!r}", MOST_LOG_STATES, GROUPING)
         self._open = opened(data, roles)
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[LogRows]:
         """All rows, in the order of the data."""
         rows = 0
         for columns in self._open():
@@ -57,12 +57,12 @@ class Log:
             rows += len(batch.state)
             yield batch
 
-    def _coded(self, columns: Any, rows: int) -> Batch:
+    def _coded(self, columns: Any, rows: int) -> LogRows:
         if isinstance(columns, list):  # one after the other, of a list of sequences
             first, sizes = len(self.sequences), [len(sequence) for sequence in columns]
             numbers = self.sequences.of(range(first, first + len(sizes)))
             states = self.states.of(state for sequence in columns for state in sequence)
-            return Batch(np.repeat(numbers, sizes), states, None, None, None)
+            return LogRows(np.repeat(numbers, sizes), states, None, None, None)
         part = {name: columns.column(name) for name in columns.schema.names}
         roles = self.roles
         for name in roles.named():
@@ -70,7 +70,7 @@ class Log:
         step = None if roles.step is None else _steps(part[roles.step], roles.step)
         reward = None if roles.reward is None else _rewards(part[roles.reward], roles.reward, rows)
         action = None if roles.action is None else _numbered(part[roles.action], self.actions)
-        return Batch(
+        return LogRows(
             _numbered(part[roles.sequence], self.sequences), _numbered(part[roles.state], self.states), step, reward,
             action,
         )  # fmt: skip

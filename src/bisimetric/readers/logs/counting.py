@@ -18,7 +18,7 @@ from bisimetric._support import memory
 from bisimetric.errors import InvalidData
 from bisimetric.models.estimated import SequenceCounts
 from bisimetric.models.rows import Floats, Ints, Mask
-from bisimetric.readers.logs.columns import GROUPING, MOST_LOG_STATES, Batch, Log
+from bisimetric.readers.logs.columns import GROUPING, MOST_LOG_STATES, Log, LogRows
 
 VALUE_BITS = 20  # of one value in the key of a state that is several; more than MOST_LOG_STATES needs
 MOST_TABLED = 2**22  # pairs of states up to which transitions are found in a table
@@ -55,7 +55,7 @@ def counted(log: Log, order: int, *, end: bool) -> Counted:
     return counter.result(end=end, resorted=False)
 
 
-def _sorted(batches: Iterable[Batch]) -> Batch:
+def _sorted(batches: Iterable[LogRows]) -> LogRows:
     """All rows, by sequence and step."""
     kept = []
     rows = 0
@@ -64,7 +64,7 @@ def _sorted(batches: Iterable[Batch]) -> Batch:
         memory.require_if_large(BYTES_PER_SORTED_ROW * rows, "sorting the log by step", "sort the file by step before")
         kept.append(batch)
     parts: list[Any] = [None if part[0] is None else np.concatenate(part) for part in zip(*kept, strict=True)]
-    whole = Batch(*parts)
+    whole = LogRows(*parts)
     assert whole.step is not None
     place = np.lexsort((whole.step, whole.sequence))
     return whole.rows(place)
@@ -86,7 +86,7 @@ class _Counter:
         self._rewards: list[tuple[npt.NDArray[np.int32], Ints, Floats]] = []  # sequence, state (and action), reward
         self._rows = 0
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: LogRows) -> None:
         """Count the transitions of some more rows."""
         rows = len(batch.state)
         if not rows:
