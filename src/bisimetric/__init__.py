@@ -164,6 +164,8 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "solving.solution": ("Solution",),
 }
 METHODS_ABOVE = {  # methods that work in a room above their class, and where; `_support.lazy.method_above` loads it
+    "Aggregation.report": "views.report.page.report",
+    "Distances.report": "views.report.page.report",
     "InNotebooks._repr_html_": "views.notebook.notebook_html",
     "MDP.optimal_policy": "solving.optimal.optimal_policy",
     "Stored.from_dict": "io.dicts.from_dict",

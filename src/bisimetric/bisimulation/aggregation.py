@@ -33,6 +33,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.frozen import Immutable, changed, frozen
+from bisimetric._support.lazy import method_above
 from bisimetric._support.options import as_float, seconds_of, shown
 from bisimetric._support.threads import require_time, within
 from bisimetric._support.viewed import InNotebooks
@@ -66,12 +67,18 @@ class Aggregation(InNotebooks, Immutable, Generic[ModelT]):
         d(s, map[s]) is at most this for every state s, where d is the bisimulation metric with the factor 1 - γ.
     value_bound : float
         |v(s) - v̂(map[s])| is at most this for every state s; v and v̂ are the discounted rewards of the two models.
+    original : MarkovChain or MDP
+        The model whose states were merged.
+    discount : float
+        γ, with which distances and values are discounted.
     """
 
     model: ModelT
     map: Classes = field(repr=False)
     distance_bound: float
     value_bound: float
+    original: ModelT = field(repr=False)
+    discount: float
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(' '.join, self.facts()))})"
@@ -84,6 +91,40 @@ class Aggregation(InNotebooks, Immutable, Generic[ModelT]):
             ("values", f"within {self.value_bound:.3g}"),
         ]
 
+    def report(self, path: object, *, names: str | None = None, command: str | None = None) -> None:
+        """Write a page to look at: both models drawn, which states go together, and what the bounds mean.
+
+        One file that needs no network and opens in a browser by double click. The same answer gives the same file.
+
+        Parameters
+        ----------
+        path : str or path
+            An `.html` file. It appears complete or not at all; an existing file is replaced.
+        names : str, optional
+            The name of the model.
+        command : str, optional
+            The command that made the small model, for the last part of the page.
+
+        Raises
+        ------
+        InvalidOption
+            If the path does not end in `.html`.
+        FileFormatError
+            If the file cannot be written.
+        MissingExtra
+            If vl-convert-python or networkx is missing: `pip install 'bisimetric[plot]'`.
+
+        Examples
+        --------
+        >>> import bisimetric as bm, os, tempfile
+        >>> found = bm.aggregate("four-rooms:p1", n_states=12, discount=0.9)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.report(os.path.join(folder, "small.html"), names="4-rooms")
+        ...     os.listdir(folder)
+        ['small.html']
+        """
+        method_above("Aggregation.report")(self, path, names=names, command=command)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MDPAggregation(Aggregation[MDP]):
@@ -91,7 +132,7 @@ class MDPAggregation(Aggregation[MDP]):
 
     Attributes
     ----------
-    model, map, distance_bound, value_bound
+    model, map, distance_bound, value_bound, original, discount
         As in `Aggregation`; v and v̂ are the optimal discounted rewards of the two processes.
     policy : [n] array of int
         For every state of the original the action that is optimal in the small model.
@@ -207,7 +248,7 @@ def aggregate(
         merged = cluster_states(np.minimum(itself, itself.T), kinds, epsilon, n_states)
         small = mean_chain(model, merged)
         between = _in_time(solve(Problem(model, small, discount=gamma, normalised=True)))
-    return Aggregation(small, frozen(merged), *_bounds(between, merged, gamma))
+    return Aggregation(small, frozen(merged), *_bounds(between, merged, gamma), model, gamma)
 
 
 def _in_time(solution: Answer) -> Floats:
@@ -226,7 +267,7 @@ def _of_mdp(mdp: MDP, kinds: Classes, epsilon: float | None, n_states: int | Non
     policy = small.optimal_policy(gamma).policy[merged]
     earned = as_mdp(mdp.under(policy)).optimal_policy(gamma).lower
     loss = _outwards(float((best.upper - earned).max()))
-    return MDPAggregation(small, frozen(merged), *_bounds(between, merged, gamma), frozen(policy), loss)
+    return MDPAggregation(small, frozen(merged), *_bounds(between, merged, gamma), mdp, gamma, frozen(policy), loss)
 
 
 def _with_all_actions(mdp: MDP, kinds: Classes) -> MDP:

@@ -10,19 +10,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
 from bisimetric._support import memory
-from bisimetric._support.frozen import frozen
+from bisimetric._support.frozen import changed, frozen
 from bisimetric._support.options import flag, function_or_none
-from bisimetric.cost.ground import Cost, label_mismatch
+from bisimetric.cost.ground import Cost, cost_words, label_mismatch, reward_gap
 from bisimetric.errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
 from bisimetric.many.question import Pair, PairOutcome, PairQuestion, name_pair_in_errors
 from bisimetric.many.runs import checked_n_jobs, outcomes, worker_count
 from bisimetric.many.store import Numbers, PairStore
-from bisimetric.many.table import Distances, Plan, PlannedPair
+from bisimetric.many.table import Distances, Plan, PlannedPair, TableQuestion
 from bisimetric.many.worker import check_portable
 from bisimetric.models.chain import MarkovChain
 from bisimetric.operators.bellman import Bellman
@@ -136,8 +137,8 @@ def pairwise(
         checked_tol(tol, chosen)
         processes = checked_n_jobs(n_jobs)
         function_or_none(on_pair, "on_pair")
-        sources = _checked_chains(chains, "chains", question)
-        targets = sources if others is None else _checked_chains(others, "others", question)
+        sources, rows = _checked_chains(chains, "chains", question)
+        targets, columns = (sources, rows) if others is None else _checked_chains(others, "others", question)
         if cost is not None and not callable(cost):
             _check_sizes(question, sources, targets, symmetric=others is None)
         count = len(sources) * len(targets)
@@ -150,7 +151,14 @@ def pairwise(
             check_portable(question, sources, "chains")
             check_portable(question, targets, "others")
         kept = None if store is None else PairStore(store)
-    return _Run(question, kept, on_pair).table(sources, targets, symmetric=others is None, n_jobs=processes)
+    table = _Run(question, kept, on_pair).table(sources, targets, symmetric=others is None, n_jobs=processes)
+    name = reward_gap.name if cost is None else cost_words(cost)[0]
+    return changed(
+        table,
+        question=TableQuestion(
+            rows, columns, others is None, question.discount, name, question.normalised, chosen.name, tol
+        ),
+    )
 
 
 @contextmanager
@@ -185,7 +193,9 @@ class _Run:
             self._waiting = plan.entries
             self._look_up()
             self._compute([k for k in range(len(self._waiting)) if k not in self._numbers], n_jobs)
-            return Distances(*map(frozen, plan.tables([self._numbers[k] for k in range(len(self._waiting))])))
+            tables = plan.tables([self._numbers[k] for k in range(len(self._waiting))])
+            value, lower, upper, status = map(frozen, tables)
+            return Distances(value, lower, upper, status)
         except KeyboardInterrupt:
             raise self._interrupt_error() from None
         finally:
@@ -235,19 +245,23 @@ def _check_memory(question: PairQuestion, heaviest: Pair, workers: int) -> None:
     memory.require(needed, f"solving {workers} pairs of chains at once", "use fewer n_jobs")
 
 
-def _checked_chains(given: Iterable[Any], name: str, question: PairQuestion) -> list[MarkovChain]:
+def _checked_chains(
+    given: Iterable[Any], name: str, question: PairQuestion
+) -> tuple[list[MarkovChain], tuple[str, ...]]:
+    """The chains, and what they are called: the texts that were given, else "chain 1" and so on."""
     if isinstance(given, (str, bytes, MarkovChain)) or not isinstance(given, Iterable):
         raise InvalidOption(f"{name} is a {type(given).__name__}, expected a list of chains")
-    chains = []
+    chains, called = [], []
     for k, item in enumerate(given):
         try:
             chains.append(as_chain(item))
         except BisimetricError as error:
             raise type(error)(f"{name}[{k}]: {error}") from None
         _check_chain(chains[-1], f"{name}[{k}]", question)
+        called.append(str(item) if isinstance(item, (str, PurePath)) else f"chain {k + 1}")
     if not chains:
         raise InvalidOption(f"{name} is empty, expected at least one chain")
-    return chains
+    return chains, tuple(called)
 
 
 def _check_chain(chain: MarkovChain, place: str, question: PairQuestion) -> None:

@@ -9,7 +9,7 @@ its transpose once; any other function is called both ways.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric._support.frozen import Immutable, frozen
+from bisimetric._support.lazy import method_above
 from bisimetric._support.viewed import InNotebooks
 from bisimetric.many.question import Pair, PairQuestion, name_pair_in_errors
 from bisimetric.many.store import Numbers
@@ -108,6 +109,29 @@ def _weight(entry: PlannedPair) -> int:
     return int(source.n_states * target.transitions.nnz + target.n_states * source.transitions.nnz)
 
 
+class TableQuestion(NamedTuple):
+    """What `pairwise` was asked, for people to read.
+
+    Attributes
+    ----------
+    rows, columns : tuple of str
+        The chains as they were given, where that was as text; else "chain 1" and so on.
+    one_list : bool
+        Whether `rows` and `columns` are the same list.
+    discount, cost, normalised, solver, tol
+        As in `pairwise`; the cost as text, empty for an array.
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    one_list: bool
+    discount: float
+    cost: str
+    normalised: bool
+    solver: str
+    tol: float | None
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Distances(InNotebooks, Immutable):
     """Distances between the starts of N and M chains, each inside a certified interval; immutable.
@@ -125,6 +149,8 @@ class Distances(InNotebooks, Immutable):
         bounds hold for every status.
     gap : float
         max(upper - lower).
+    question : TableQuestion or None
+        What `pairwise` was asked; None in a table that was made in another way.
 
     Examples
     --------
@@ -139,16 +165,52 @@ class Distances(InNotebooks, Immutable):
     lower: Floats
     upper: Floats
     status: npt.NDArray[np.object_]
+    question: TableQuestion | None = None
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            array = getattr(self, field.name)
-            object.__setattr__(self, field.name, frozen(array.copy()) if array.flags.writeable else array)
+        for name in ("value", "lower", "upper", "status"):
+            array = getattr(self, name)
+            object.__setattr__(self, name, frozen(array.copy()) if array.flags.writeable else array)
 
     @property
     def gap(self) -> float:
         """max(upper - lower)."""
         return float((self.upper - self.lower).max())
+
+    def report(self, path: object, *, names: Sequence[str] | None = None, command: str | None = None) -> None:
+        """Write a page to look at: the table as a matrix ordered by likeness, a map, a tree, and pairs that failed.
+
+        One file that needs no network and opens in a browser by double click. The same table gives the same file.
+
+        Parameters
+        ----------
+        path : str or path
+            An `.html` file. It appears complete or not at all; an existing file is replaced.
+        names : list of N str, or of N + M for two lists, optional
+            The names of the chains; by default as they were given to `pairwise`.
+        command : str, optional
+            The command that made the table, for the last part of the page.
+
+        Raises
+        ------
+        InvalidOption
+            If the path does not end in `.html`, or there is not one name for every chain.
+        FileFormatError
+            If the file cannot be written.
+        MissingExtra
+            If vl-convert-python is missing: `pip install 'bisimetric[plot]'`. Without scikit-learn (`[ml]`) the map is
+            classical scaling.
+
+        Examples
+        --------
+        >>> import bisimetric as bm, os, tempfile
+        >>> distances = bm.pairwise(["four-rooms:p0", "four-rooms:p1", "four-rooms:p2"], discount=0.9)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     distances.report(os.path.join(folder, "rooms.html"))
+        ...     os.listdir(folder)
+        ['rooms.html']
+        """
+        method_above("Distances.report")(self, path, names=names, command=command)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         array = self.value if dtype is None else self.value.astype(dtype, copy=False)
