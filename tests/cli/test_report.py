@@ -1,4 +1,4 @@
-"""`bisimetric distance --report` and `metric --report`: a page, checked early and written whole."""
+"""`--report` of `distance`, `metric`, `pairwise` and `aggregate`: a page, checked early and written whole."""
 
 import sys
 
@@ -32,6 +32,21 @@ def test_metrics_have_pages_too(command, tmp_path):
     ran = command("metric", tmp_path / "mdp.json", "--discount", 0.9, "--report", tmp_path / "x.html", "--json")
     assert ran.code == 0
     assert data_of(tmp_path / "x.html")["actions"]
+
+
+def test_tables_have_pages(command, tmp_path):
+    """With the names of both lists and the command."""
+    file = tmp_path / "x.html"
+    ran = command("pairwise", "grid-3x3", "open-grid:3", "--discount", 0.9, "--report", file, "--json")
+    assert ran.code == 0
+    assert ran.err == f"bisimetric: the report is in {file}\n"
+    assert data_of(file)["rows"] == ["grid-3x3", "open-grid:3"]
+    assert data_of(file)["reproduce"]["command"].startswith("bisimetric pairwise grid-3x3 open-grid:3 --discount")
+    two = ("pairwise", "grid-3x3", "--against", "open-grid:3", "--discount", 0.9, "--report", file)
+    assert command(*two).code == 0
+    assert data_of(file)["columns"] == ["open-grid:3"]
+    bad = command("pairwise", "grid-3x3", "open-grid:3", "--discount", 0.9, "--report", tmp_path / "x.pdf")
+    assert (bad.code, bad.out) == (2, "")
 
 
 def test_checked_before_the_work(command, tmp_path, monkeypatch):

@@ -138,3 +138,13 @@ def test_the_worst_status_is_shown():
     assert repr(rough).endswith(", status COMPLETED)")
     worst = np.array([[bm.Status.STALLED, bm.Status.STEP_LIMIT, bm.Status.COMPLETED, bm.Status.SOLVED]])
     assert "status STALLED: 2 of 4 miss" in repr(bm.Distances(*np.zeros((3, 1, 4)), worst))
+
+
+def test_a_table_knows_its_question():
+    """As people would ask it: chains by the texts that were given."""
+    chain = bm.as_chain("grid-3x3")
+    asked = bm.pairwise(["grid-3x3", chain], [chain], discount=0.9, cost=np.ones((9, 9)), tol=1e-3).question
+    assert (asked.rows, asked.columns) == (("grid-3x3", "chain 2"), ("other 1",))
+    assert (asked.discount, asked.cost, asked.solver, asked.tol) == (0.9, "", "policy-iteration", 1e-3)
+    assert not asked.one_list
+    assert bm.pairwise([chain], discount=0.9).question.one_list

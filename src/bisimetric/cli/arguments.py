@@ -124,11 +124,7 @@ def add_answer(command: ArgumentParser) -> None:
     group = command.add_argument_group("what becomes of the answer")
     add_out(group, "Write the solution to FILE, .npz or .json.")
     add_plot(group, "the distances")
-    group.add_argument(
-        "--report",
-        metavar="FILE",
-        help="Write an interactive page to FILE, .html, that opens in any browser; needs vl-convert-python.",
-    )
+    add_report(group)
     group.add_argument(
         "--match",
         nargs="?",
@@ -198,6 +194,15 @@ def add_out(command: ArgumentParser | _ArgumentGroup, text: str) -> None:
 def add_plot(command: ArgumentParser | _ArgumentGroup, text: str) -> None:
     """The picture that a command draws."""
     command.add_argument("--plot", metavar="FILE", help=f"Draw {text} to FILE, .png, .svg or .pdf; needs matplotlib.")
+
+
+def add_report(command: ArgumentParser | _ArgumentGroup) -> None:
+    """The page that a command writes."""
+    command.add_argument(
+        "--report",
+        metavar="FILE",
+        help="Write an interactive page to FILE, .html, that opens in any browser; needs vl-convert-python.",
+    )
 
 
 def add_nothing(command: ArgumentParser) -> None:

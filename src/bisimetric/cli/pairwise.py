@@ -27,6 +27,7 @@ from bisimetric.cli.output import (
     Row,
     check_output,
     check_picture,
+    check_report,
     check_stdout,
     columns_table,
     facts_table,
@@ -64,6 +65,8 @@ class PairwiseRequest(Reading):
     as_json: bool
     out: str | None
     plot: str | None
+    report: str | None
+    command_line: str
 
 
 def run(request: PairwiseRequest) -> int:
@@ -71,6 +74,7 @@ def run(request: PairwiseRequest) -> int:
     check_stdout(request.out, as_json=request.as_json)
     check_output(None if request.out == STDOUT else request.out, "--out", TABLE_ENDINGS)
     check_picture(request.plot, "--plot")
+    check_report(request.report, "--report")
     checked_discount(request.discount)
     if request.columns is not None and request.plot is not None:
         raise InvalidOption(
@@ -92,6 +96,11 @@ def run(request: PairwiseRequest) -> int:
             progress.doing("drawing")
             _draw(request, table)
             note(f"the picture is in {request.plot}")
+        if request.report is not None:
+            progress.doing("writing the report")
+            names = [*request.rows, *(request.columns or ())]
+            table.report(request.report, names=names, command=request.command_line)
+            note(f"the report is in {request.report}")
     if request.as_json:
         print_json(document)
     elif request.out == STDOUT:

@@ -248,7 +248,8 @@ def _check_memory(question: PairQuestion, heaviest: Pair, workers: int) -> None:
 def _checked_chains(
     given: Iterable[Any], name: str, question: PairQuestion
 ) -> tuple[list[MarkovChain], tuple[str, ...]]:
-    """The chains, and what they are called: the texts that were given, else "chain 1" and so on."""
+    """The chains, and what they are called: the texts that were given, else "chain 1" or "other 1" and so on."""
+    kind = name.removesuffix("s")
     if isinstance(given, (str, bytes, MarkovChain)) or not isinstance(given, Iterable):
         raise InvalidOption(f"{name} is a {type(given).__name__}, expected a list of chains")
     chains, called = [], []
@@ -258,7 +259,7 @@ def _checked_chains(
         except BisimetricError as error:
             raise type(error)(f"{name}[{k}]: {error}") from None
         _check_chain(chains[-1], f"{name}[{k}]", question)
-        called.append(str(item) if isinstance(item, (str, PurePath)) else f"chain {k + 1}")
+        called.append(str(item) if isinstance(item, (str, PurePath)) else f"{kind} {k + 1}")
     if not chains:
         raise InvalidOption(f"{name} is empty, expected at least one chain")
     return chains, tuple(called)

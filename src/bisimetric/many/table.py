@@ -115,7 +115,7 @@ class TableQuestion(NamedTuple):
     Attributes
     ----------
     rows, columns : tuple of str
-        The chains as they were given, where that was as text; else "chain 1" and so on.
+        The chains as they were given, where that was as text; else "chain 1", "other 1" and so on.
     one_list : bool
         Whether `rows` and `columns` are the same list.
     discount, cost, normalised, solver, tol

@@ -91,8 +91,8 @@ def embed(distances: npt.ArrayLike | HasValue, *, dimensions: int = 3, seed: int
         return Embedding(frozen(points), 0.0)
     scaled = matrix / largest  # because SMACOF has absolute constants
     used = min(dimensions, len(matrix) - 1)  # N points always lie in N - 1 dimensions
-    ends = [_descend(scaled, start) for start in (_classical(scaled, used), *_random(scaled, used, seed))]
-    stresses = [_stress(scaled, end) for end in ends]
+    ends = [_descend(scaled, start) for start in (classical(scaled, used), *_random(scaled, used, seed))]
+    stresses = [stress_of(scaled, end) for end in ends]
     best = int(np.argmin(stresses))
     points[:, :used] = _on_principal_axes(ends[best]) * largest
     return Embedding(frozen(points), stresses[best])
@@ -115,7 +115,7 @@ def _checked_distances(distances: npt.ArrayLike | HasValue) -> Floats:
     return 0.5 * matrix + 0.5 * matrix.T
 
 
-def _classical(matrix: Floats, dimensions: int) -> Floats:
+def classical(matrix: Floats, dimensions: int) -> Floats:
     """Torgerson's solution: the leading eigenvectors of the doubly centred squares."""
     centre = np.eye(len(matrix)) - 1.0 / len(matrix)
     sizes, vectors = np.linalg.eigh(-0.5 * centre @ matrix**2 @ centre)
@@ -144,7 +144,7 @@ def _descend(matrix: Floats, start: Floats) -> Floats:
     return np.asarray(points, dtype=np.float64)
 
 
-def _stress(matrix: Floats, points: Floats) -> float:
+def stress_of(matrix: Floats, points: Floats) -> float:
     reached = np.sqrt(((points[:, None, :] - points[None, :, :]) ** 2).sum(axis=2))
     return float(np.sqrt(((reached - matrix) ** 2).sum() / (reached**2).sum()))
 

@@ -58,6 +58,13 @@ def decision_process() -> bm.MDP:
     return bm.MDP([stay, go], [[0, 0], [1, 0], [0.2, 0.5]], start=0, actions=["stay", "go"], names=["a", "b", "c"])
 
 
+def table_of_points(places: np.ndarray) -> bm.Distances:
+    """A table of the distances between points, as if `pairwise` had made it."""
+    value = np.linalg.norm(places[:, None] - places[None], axis=2)
+    status = np.full(value.shape, bm.Status.SOLVED, dtype=object)
+    return bm.Distances(value, 0.99 * value, 1.01 * value, status)
+
+
 class Elements(HTMLParser):
     """The elements of a page, and the text of its data element."""
 

@@ -12,6 +12,7 @@ from bisimetric.cli.arguments import (
     add_out,
     add_plot,
     add_reading,
+    add_report,
     add_solver,
 )
 
@@ -25,7 +26,7 @@ Examples:
   bisimetric pairwise four-rooms:p0 four-rooms:p1 four-rooms:p2 \\
       --discount 0.95 --out D.csv
   bisimetric pairwise runs/*.json --discount 0.9 --out D.npz \\
-      --store pairs --jobs 4 --plot map.png
+      --store pairs --jobs 4 --report map.html
   bisimetric pairwise a.json b.json --against c.json d.json e.json \\
       --discount 0.9 --json
 
@@ -65,6 +66,7 @@ def _add_arguments(command: ArgumentParser) -> None:
     )
     add_out(command, "Write the table to FILE, .csv, .npz or .json; - prints the .csv.")
     add_plot(command, "the chains as points, at about these distances (needs scikit-learn too),")
+    add_report(command)
     add_reading(command)
     add_solver(command)
 

@@ -7,8 +7,10 @@ from typing import IO, Any
 
 from bisimetric.errors import InvalidOption
 from bisimetric.io.files import checked_path, write_file
+from bisimetric.many.table import Distances
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Solution
+from bisimetric.views.report.distances import distances_page
 from bisimetric.views.report.frame import Page, html
 from bisimetric.views.report.solution import solution_page
 
@@ -16,6 +18,7 @@ REPORTS = (".html", ".htm")
 PAGES: dict[type, Callable[..., Page]] = {  # functions of an answer, names=… and command=…
     Solution: solution_page,
     MDPSolution: solution_page,
+    Distances: distances_page,
 }
 
 

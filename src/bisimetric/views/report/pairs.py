@@ -71,8 +71,8 @@ def matrix_and_pairs(answer: AnySolution, shares: Floats, wanted: list[int]) -> 
         ids = np.arange(value.size)
         laws = held_laws(answer, ids, wanted)
         return matrix, pair_table(answer, shares, ids, laws, MOST_COUPLING_CELLS) | {"id": None}
-    nearest = _representatives(value, shares, rows, columns)
-    binned = _bin_statistics(answer, rows, columns)
+    nearest = representatives(value, shares, rows, columns)
+    binned = bin_statistics(value, answer.lower, answer.upper, rows, columns)
     matrix |= {"binned": True, "pair": nearest.tolist()} | {name: numbers(array) for name, array in binned.items()}
     top = np.argsort(-shares, axis=None, kind="stable")[:MOST_COUPLINGS_BINNED]
     ids = _in_order(np.array(wanted, np.int64), top[shares.ravel()[top] > 0], nearest[nearest >= 0])
@@ -204,7 +204,7 @@ def rounded(array: Floats) -> Floats:
     return few
 
 
-def _representatives(value: Floats, shares: Floats, rows: Bins, columns: Bins) -> Ids:
+def representatives(value: Floats, shares: Floats, rows: Bins, columns: Bins) -> Ids:
     """For every bin the pair with the largest share, of those the nearest; -1 where no pair was solved."""
     row, column = np.divmod(np.arange(value.size), value.shape[1])
     bins = rows.of_state()[row] * (len(columns.edges) - 1) + columns.of_state()[column]
@@ -214,18 +214,18 @@ def _representatives(value: Floats, shares: Floats, rows: Bins, columns: Bins) -
     return nearest
 
 
-def _bin_statistics(answer: AnySolution, rows: Bins, columns: Bins) -> dict[str, Floats]:
+def bin_statistics(value: Floats, lower: Floats, upper: Floats, rows: Bins, columns: Bins) -> dict[str, Floats]:
     """Mean value, smallest lower and largest upper bound of the solved pairs of every bin; NaN where there is none."""
-    known = ~np.isnan(answer.value)
+    known = ~np.isnan(value)
 
     def over(kind: np.ufunc, array: npt.NDArray[Any]) -> Any:
         return kind.reduceat(kind.reduceat(array, rows.edges[:-1], axis=0), columns.edges[:-1], axis=1)
 
     count = over(np.add, known.astype(np.float64))
     with np.errstate(invalid="ignore"):
-        mean = over(np.add, np.where(known, answer.value, 0.0)) / np.where(count > 0, count, np.nan)
-    low = over(np.minimum, np.where(known, answer.lower, np.inf))
-    high = over(np.maximum, np.where(known, answer.upper, -np.inf))
+        mean = over(np.add, np.where(known, value, 0.0)) / np.where(count > 0, count, np.nan)
+    low = over(np.minimum, np.where(known, lower, np.inf))
+    high = over(np.maximum, np.where(known, upper, -np.inf))
     return {"value": mean, "low": np.where(count > 0, low, np.nan), "high": np.where(count > 0, high, np.nan)}
 
 

@@ -31,10 +31,10 @@ const quoted = name => (name === "" ? "(empty name)" : RIGHT_TO_LEFT.test(name) 
 
 // Names for axes and drawings: words that all names begin with are left out of long ones, which would look alike.
 function shortNames(names) {
-  if (names.length < 2 || names.every(name => name.length <= 12)) return names;
+  if (names.length < 2 || names.every(name => name.length <= 7)) return names;
   let same = 0;
   while (names.every(name => same < name.length && name[same] === names[0][same])) same++;
-  const head = names[0].slice(0, same).lastIndexOf(" ") + 1;
+  const head = 1 + Math.max(...[" ", ":", "/", "_"].map(mark => names[0].slice(0, same).lastIndexOf(mark)));
   return head ? names.map(name => `…${name.slice(head)}`) : names;
 }
 
