@@ -49,6 +49,18 @@ def test_tables_have_pages(command, tmp_path):
     assert (bad.code, bad.out) == (2, "")
 
 
+def test_aggregations_have_pages(command, tmp_path):
+    """With the model's name and the command."""
+    file = tmp_path / "x.html"
+    ran = command("aggregate", "grid-3x3", "--n-states", 4, "--report", file)
+    assert ran.code == 0
+    assert ran.err == f"bisimetric: the report is in {file}\n"
+    assert data_of(file)["title"] == "grid-3x3, made smaller"
+    assert data_of(file)["reproduce"]["command"].startswith("bisimetric aggregate grid-3x3 --n-states 4")
+    bad = command("aggregate", "grid-3x3", "--n-states", 4, "--report", tmp_path / "nowhere" / "x.html")
+    assert (bad.code, bad.out) == (2, "")
+
+
 def test_checked_before_the_work(command, tmp_path, monkeypatch):
     """Unknown suffixes, missing folders and missing libraries are reported in one line before anything is solved."""
     monkeypatch.setattr("bisimetric.cli.distance.solve", lambda *_, **__: pytest.fail("solved"))

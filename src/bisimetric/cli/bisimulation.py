@@ -23,6 +23,7 @@ from bisimetric.cli.output import (
     Meter,
     Row,
     check_output,
+    check_report,
     check_stdout,
     columns_table,
     facts_table,
@@ -113,11 +114,23 @@ def run_quotient(request: ReductionRequest, actions: Actions, out: str | None) -
     return ExitCode.SUCCESS
 
 
-def run_aggregate(
-    request: ReductionRequest, epsilon: float | None, n_states: int | None, discount: float, out: str | None
-) -> int:
+@dataclass(frozen=True, slots=True)
+class AggregateRequest(ReductionRequest):
+    """The options of `aggregate`."""
+
+    epsilon: float | None
+    n_states: int | None
+    discount: float
+    out: str | None
+    report: str | None
+    command_line: str
+
+
+def run_aggregate(request: AggregateRequest) -> int:
     """Make a smaller model that behaves nearly like a given one."""
+    epsilon, n_states, discount, out = request.epsilon, request.n_states, request.discount, request.out
     _check_out(request, out)
+    check_report(request.report, "--report")
     if (epsilon is None) == (n_states is None):
         raise InvalidOption("expected one of --epsilon and --n-states: how close, or how many")
     meter = Meter()
@@ -126,6 +139,10 @@ def run_aggregate(
         progress.doing("clustering")
         found = aggregate(model, epsilon=epsilon, n_states=n_states, discount=discount)
         _save(found.model, out, progress)
+        if request.report is not None:
+            progress.doing("writing the report")
+            found.report(request.report, names=request.model, command=request.command_line)
+            note(f"the report is in {request.report}")
         expense = meter.read()
     if out == STDOUT:
         write_model(found.model, out)

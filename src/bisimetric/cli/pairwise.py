@@ -39,13 +39,11 @@ from bisimetric.cli.progress import Progress
 from bisimetric.cli.solver_options import chosen_solver
 from bisimetric.errors import InvalidOption, MissingStart, ToleranceNotReached
 from bisimetric.many.pairwise import PairDone, pairwise
-from bisimetric.many.table import Distances
+from bisimetric.many.table import MET, Distances
 from bisimetric.models.chain import MarkovChain
 from bisimetric.problems.discounted import checked_discount
-from bisimetric.solving.history import Status
 
 COLUMNS_SHOWN = 6  # columns of a table that is printed whole
-MET = (Status.SOLVED, Status.COMPLETED)
 
 
 @dataclass(frozen=True, slots=True)

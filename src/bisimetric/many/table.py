@@ -29,6 +29,8 @@ from bisimetric.solving.history import Status
 KEPT_BYTES = 2**27  # memory for costs that functions returned, so that the functions are not called again
 MANY = 1000  # entries from which kernels are loaded first, which makes each check of the free memory cheaper
 
+MET = (Status.SOLVED, Status.COMPLETED)  # how a solve ends that reaches the solver's default tolerance
+
 Place = tuple[int, int]
 
 
@@ -226,6 +228,6 @@ class Distances(InNotebooks, Immutable):
         """The worst status, and how many distances missed the default tolerance."""
         counts = [(status, int((self.status == status).sum())) for status in Status]
         worst = [status for status, count in counts if count][-1]
-        missed = sum(count for status, count in counts if status not in (Status.SOLVED, Status.COMPLETED))
+        missed = sum(count for status, count in counts if status not in MET)
         said = f": {missed} of {self.status.size} miss the default tolerance" if missed else ""
         return f"status {worst.name}{said}"

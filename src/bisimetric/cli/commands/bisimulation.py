@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from bisimetric.cli.arguments import Command, add_actions, add_model, add_out, add_time_limit, add_usual_discount
+from bisimetric.cli.arguments import (
+    Command,
+    add_actions,
+    add_model,
+    add_out,
+    add_report,
+    add_time_limit,
+    add_usual_discount,
+)
 
 OUT_HELP = (
     "Write the small model to FILE, by its ending: .json, .npz, …; `bisimetric convert --help` lists them; - is stdout."
@@ -67,7 +75,8 @@ the discounted sums of rewards.
 
 Examples:
   bisimetric aggregate mine.json --epsilon 0.05 --out small.json
-  bisimetric aggregate four-rooms:side=20 --n-states 50 --discount 0.9
+  bisimetric aggregate four-rooms:side=20 --n-states 50 --discount 0.9 \\
+      --report rooms.html
 
 {REDUCTION_KEYS}
   discount
@@ -96,6 +105,7 @@ def _add_aggregate_arguments(command: ArgumentParser) -> None:
     command.add_argument("--n-states", type=int, metavar="N", help="The number of states of the small model.")
     add_usual_discount(command)
     add_out(command, OUT_HELP)
+    add_report(command)
 
 
 def _states(options: Namespace) -> int:
@@ -111,9 +121,9 @@ def _quotient(options: Namespace) -> int:
 
 
 def _aggregate(options: Namespace) -> int:
-    from bisimetric.cli.bisimulation import ReductionRequest, run_aggregate
+    from bisimetric.cli.bisimulation import AggregateRequest, run_aggregate
 
-    return run_aggregate(ReductionRequest.of(options), options.epsilon, options.n_states, options.discount, options.out)
+    return run_aggregate(AggregateRequest.of(options))
 
 
 STATES_COMMAND = Command(

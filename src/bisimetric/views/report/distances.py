@@ -14,7 +14,7 @@ import numpy as np
 from bisimetric._support.text import discount_text, printable
 from bisimetric.cost.ground import reward_gap
 from bisimetric.errors import InvalidOption
-from bisimetric.many.table import Distances
+from bisimetric.many.table import MET, Distances
 from bisimetric.models.rows import Floats
 from bisimetric.solving.history import Status
 from bisimetric.views.clustering import cluster_tree, rows_by_similarity, similar_first
@@ -22,7 +22,6 @@ from bisimetric.views.report.frame import Headline, Page, PlainSection, Scripted
 from bisimetric.views.report.likeness import likeness_map, likeness_tree
 from bisimetric.views.report.pairs import Bins, Ids, bin_statistics, numbers, representatives
 
-MET = (Status.SOLVED, Status.COMPLETED)
 MOST_LISTED = 200  # pairs that missed the tolerance
 LONGEST_CHAIN = 120  # characters of a chain's name
 TABLE_SCRIPTS = ("matrix.js", "labels.js", "table.js")

@@ -17,6 +17,7 @@ from bisimetric.errors import MissingExtra
 from bisimetric.models.mdp import MDP, Model
 from bisimetric.models.rows import Floats
 from bisimetric.views.grid_cells import cells_of
+from bisimetric.views.report.marks import state_marks
 
 MOST_GRAPH_STATES = 450  # a larger graph is not drawn: nothing could be told apart
 MOST_MAP_STATES = 4000
@@ -33,6 +34,13 @@ def drawings(models: tuple[Model, Model]) -> list[dict[str, Any]]:
     moves = [mean_moves(model) for model in models]
     places = _places(models, moves)
     return [_drawing(*parts) for parts in zip(models, moves, places, strict=True)]
+
+
+def drawing(model: Model, *, on_map: bool = True) -> dict[str, Any]:
+    """What the page shows of one model; as a graph, where a map is not wanted."""
+    moves = mean_moves(model)
+    places = (_on_map(model) if on_map else None) or _as_graph(moves)
+    return _drawing(model, moves, places)
 
 
 def shown_names(model: Model) -> list[str] | None:
@@ -65,6 +73,7 @@ def _drawing(model: Model, moves: sparse.csr_array, places: _Places) -> dict[str
         "map": places.beside is not None,
         "beside": places.beside or [],
         "x": None,
+        **state_marks(model),
     }
     if places.at is None:
         return drawn
@@ -76,6 +85,8 @@ def _drawing(model: Model, moves: sparse.csr_array, places: _Places) -> dict[str
     x, y = np.round(places.at.T, PLACE_DIGITS).tolist()
     stay = np.round(moves.diagonal(), PLACE_DIGITS).tolist()
     likely = [rows.tolist(), columns.tolist(), np.round(weight, PLACE_DIGITS).tolist()]
+    if drawn["key"]:
+        notes.append(drawn["key"])
     return drawn | {"x": x, "y": y, "moves": likely, "stay": stay}
 
 

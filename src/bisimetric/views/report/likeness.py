@@ -13,7 +13,7 @@ from bisimetric.views.report.frame import ChartSection
 
 MOST_ON_TREE = 120  # leaves of a tree that is drawn
 LEAF = 18  # pixels for the name of a leaf
-DIGITS = 6  # of places
+MAP_DIGITS = 6  # of places
 
 
 def likeness_map(distances: Floats) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def likeness_map(distances: Floats) -> dict[str, Any]:
         how = (
             "classical scaling; with scikit-learn (pip install 'bisimetric[ml]') they would be closer to the distances"
         )
-    x, y = np.round(points.T, DIGITS).tolist()
+    x, y = np.round(points.T, MAP_DIGITS).tolist()
     hint = f"Every chain is a point, at places found by {how}. Stress {stress:.3f}: 0 is perfect, 0.1 fair, 0.2 poor."
     return {"x": x, "y": y, "hint": f"{hint} Names stand where there is room. Click a point to select it."}
 

@@ -31,7 +31,7 @@ from bisimetric.views.report.pairs import (
 EXPLAINED_PAIRS = 10  # pairs in the explanation
 MOST_PARTS = 20_000  # pairs whose share of the distance is looked at
 SAME_COST = 1e-12  # relative difference between a cost and the gap of rewards that it may be
-PAIR_SCRIPTS = ("matrix.js", "drawing.js", "pairs.js", "player.js")
+PAIR_SCRIPTS = ("matrix.js", "labels.js", "drawing.js", "pairs.js", "player.js")
 SECTIONS = [
     ScriptedSection("matrix.html", PAIR_SCRIPTS),
     ScriptedSection("pair.html", PAIR_SCRIPTS),

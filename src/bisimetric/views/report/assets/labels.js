@@ -3,10 +3,11 @@
 const LETTER = 6.2, LINE = 14; // pixels of a letter and of a line, roughly
 const LONGEST_LABEL = 120; // pixels
 
-// points: [{x, y, name, …}] in pixels, the most important first; radius of the points; width and height of the picture.
-// Returns [{x, y, text}] with the middle of each text.
-function placedLabels(points, radius, width, height) {
-  const taken = points.map(({ x, y }) => [x - radius, y - radius, x + radius, y + radius]);
+// points: [{x, y, name, …}] in pixels, the most important first; radius of the points; width and height of the picture;
+// other round things that names must not cover. Returns [{x, y, text}] with the middle of each text.
+function placedLabels(points, radius, { width, height }, { others = [], otherRadius = 0 } = {}) {
+  const around = r => ({ x, y }) => [x - r, y - r, x + r, y + r];
+  const taken = [...points.map(around(radius)), ...others.map(around(otherRadius))];
   const free = box => box[0] >= 0 && box[1] >= 0 && box[2] <= width && box[3] <= height
     && taken.every(other => box[2] <= other[0] || box[0] >= other[2] || box[3] <= other[1] || box[1] >= other[3]);
   const placed = [];
@@ -26,9 +27,9 @@ function placedLabels(points, radius, width, height) {
 }
 
 // Two layers that write the texts of a dataset: a halo in the colour of the card, and the letters.
-function labelLayers(name, x, y) {
+function labelLayers(name, x, y, fontSize = 11) {
   const { ink, card } = colours();
-  const text = { type: "text", fontSize: 11, limit: LONGEST_LABEL, color: ink };
+  const text = { type: "text", fontSize, limit: LONGEST_LABEL, color: ink };
   const encoding = { x, y, text: { field: "text" } };
   return [{ ...text, stroke: card, strokeWidth: 3 }, text].map(mark => ({ data: { name }, mark, encoding }));
 }

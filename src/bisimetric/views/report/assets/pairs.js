@@ -23,9 +23,8 @@ function known(number) {
 }
 
 const split = number => [Math.floor(number / m), number % m];
-const nameOf = (model, state) => (model.names ? model.names[state] : String(state));
 
-const labels = data.models.map(model => shortNames(model.names || Array.from({ length: model.states }, (_, state) => String(state))));
+const labels = data.models.map(model => shortNames(allNames(model)));
 
 const pairName = number => split(number).map((state, k) => quoted(nameOf(data.models[k], state))).join("  ·  ");
 
@@ -114,7 +113,7 @@ function pairOfBin(r, c) {
 function binName(k, bin) {
   const [first, last] = [edges[k][bin], edges[k][bin + 1] - 1];
   const model = data.models[k];
-  return first === last ? nameOf(model, first) : `${nameOf(model, first)} … ${nameOf(model, last)}`;
+  return first === last ? quoted(nameOf(model, first)) : `${quoted(nameOf(model, first))} … ${quoted(nameOf(model, last))}`;
 }
 
 function tellCell({ r, c }) {
@@ -190,7 +189,7 @@ function fillChoices() {
   if (data.matrix.binned) return;
   const choose = () => select(Number(byId("choose-source").value) * m + Number(byId("choose-target").value));
   ["choose-source", "choose-target"].forEach((id, k) => {
-    fillChoice(id, Array.from({ length: data.models[k].states }, (_, state) => nameOf(data.models[k], state)), choose);
+    fillChoice(id, allNames(data.models[k]), choose);
   });
 }
 

@@ -7,14 +7,14 @@ const drawn = [null, null];
 async function drawModel(k) {
   const place = byId(["source", "target"][k]);
   const model = data.models[k];
-  byId(`${place.id}-title`).textContent = `${k ? "Target" : "Source"}: ${data.names ? `${data.names[k]}, ` : ""}${model.states} states`;
+  byId(`${place.id}-title`).textContent = `${k ? "Target" : "Source"}: ${data.names ? `${data.names[k]}, ` : ""}${statesOf(model)}`;
   say(`${place.id}-note`, model.notes.join(" "));
   place.hidden = !model.x;
   if (!model.x) return;
   const picture = layOut(model, labels[k], place.clientWidth);
-  const label = `Drawing of the ${place.id} with ${model.states} states`;
+  const label = `Drawing of the ${place.id} with ${statesOf(model)}`;
   const tell = ({ state, v }) => (state === undefined ? null : tellState(k, state, v));
-  const view = await draw(place, modelSpec(picture.width, picture.height, picture, largest), label, tell);
+  const view = await draw(place, modelSpec(picture, byDistance()), label, tell);
   view.addEventListener("click", (_, item) => {
     if (!item || !item.datum || item.datum.state === undefined) return;
     const pair = split(selected);
@@ -25,14 +25,16 @@ async function drawModel(k) {
 }
 
 function tellState(k, state, v) {
-  const model = data.models[k];
-  const lines = [nameOf(model, state)];
-  const start = model.start.find(([other]) => other === state);
-  if (start) lines.push(`start: ${percent(start[1])}`);
-  if (model.stay[state] > 0) lines.push(`stays: ${percent(model.stay[state])}`);
+  const lines = stateFacts(data.models[k], state);
   if (v !== null && v !== undefined) lines.push(`distance to the selected ${k ? "source" : "target"} state: ${short(v)}`);
   return lines;
 }
+
+// The distance to the selected state of the other model, where it is known.
+const byDistance = () => ({
+  condition: { test: "isValid(datum.v)", field: "v", type: "quantitative", legend: null, scale: { ...scheme(), domain: [0, largest || 1] } },
+  value: colours().soft,
+});
 
 function markState(k, view, picture, state, pair) {
   const [x, y] = split(selected);
@@ -41,10 +43,12 @@ function markState(k, view, picture, state, pair) {
   const sums = new Map();
   for (const { number, weight } of pair.cells || []) {
     const next = split(number)[k];
-    if (next !== state) sums.set(next, (sums.get(next) || 0) + weight);
+    sums.set(next, Math.min(1, (sums.get(next) || 0) + weight));
   }
-  const moves = [...sums].map(([next, weight]) => arrow(picture, state, next, Math.min(1, weight)));
-  view.data("nodes", nodes).data("moves", moves).data("here", [{ state, ...picture.at(state) }]).runAsync();
+  const stays = sums.has(state) ? [loop(picture, state, sums.get(state))] : [];
+  sums.delete(state);
+  const moves = [...sums].map(([next, weight]) => arrow(picture, state, next, weight));
+  view.data("nodes", nodes).data("moves", moves).data("stays", stays).data("here", [{ state, ...picture.at(state) }]).runAsync();
 }
 
 // ---------------------------------------------------------------- the walk
@@ -127,7 +131,7 @@ byId("restart").addEventListener("click", () => { play(false); walk.restart(); }
 byId("play").addEventListener("click", () => play(playing === null));
 
 onStart(() => {
-  const meaning = "Orange: the selected state and its moves under the coupling; thicker is more likely. Starts have an outline.";
+  const meaning = "Orange: the selected state and its moves under the coupling; thicker is more likely. Rings are moves that stay. Starts have an outline.";
   const colours = " Other colours: the distance to the selected state of the other model. Click a state to select it.";
   say("drawing-hint", source.x || target.x ? meaning + (data.matrix.binned ? "" : colours) : "");
   walk.path = [selected];

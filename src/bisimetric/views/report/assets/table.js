@@ -113,7 +113,7 @@ async function drawMap() {
   const line = { x, y, x2: { field: "x2" }, y2: { field: "y2" } };
   const spec = {
     width, height, padding: 0, autosize: "none",
-    datasets: { points: mapPoints.map(point => ({ ...point })), texts: placedLabels(mapPoints, 6, width, height), here: [], between: [] },
+    datasets: { points: mapPoints.map(point => ({ ...point })), texts: placedLabels(mapPoints, 6, { width, height }), here: [], between: [] },
     layer: [
       { data: { name: "between" }, mark: { type: "rule", color: accent, strokeWidth: 2 }, encoding: line },
       { data: { name: "points" }, mark: { type: "point", filled: true, size: 80, opacity: 1, color: bar, stroke: ink, strokeWidth: 1, tooltip: true, cursor: "pointer" }, encoding: { x, y } },
