@@ -19,6 +19,7 @@ __getattr__, __dir__ = lazy_names(
         "components",
         "listing",
         "check",
+        "robust",
         "refinement",
         "lifting",
         "sinkhorn",

@@ -83,6 +83,17 @@ class Cells(NamedTuple):
     potential: npt.NDArray[np.float64]  # [Σ S_y], g of every pair
 
 
+class Extremes(NamedTuple):
+    """The largest or the smallest values of a matrix [n, m] by row, by column and overall, and where they are."""
+
+    row: npt.NDArray[np.float64]  # [n]
+    row_at: npt.NDArray[np.int64]  # [n], column
+    column: npt.NDArray[np.float64]  # [m]
+    column_at: npt.NDArray[np.int64]  # [m], row
+    overall: float
+    overall_at: int  # flat
+
+
 class Report(NamedTuple):
     """The worst that the checker found on a range of pairs."""
 
