@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from bisimetric.certificates.check import check, immediate
 from bisimetric.certificates.interval import Certificate
+from bisimetric.certificates.robust import within_radii
 from bisimetric.certificates.undiscounted import certify_undiscounted
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.frames import aligned_table
@@ -21,7 +22,8 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
     """Bounds on the true distances from any guess of them, wherever it comes from.
 
     The better the guess, the tighter the interval; a wrong guess gives a wide interval, never a wrong one. It takes one
-    sweep of optimal transports and one of the checker.
+    sweep of optimal transports and one of the checker. Where chains have row errors, the bounds hold for all chains
+    within them.
 
     Parameters
     ----------
@@ -52,6 +54,8 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
     guess = checked_guess(problem, value, "value")
     if isinstance(problem, BisimilarityProblem):
         return certify_undiscounted(problem, guess)
+    if problem.uncertain:
+        return within_radii(problem, certify(problem.as_given(), guess))
     if is_immediate(problem):
         return immediate(problem).without(problem.unsolved)
     bellman = Bellman.of(problem)

@@ -1,26 +1,29 @@
 """Bounds on the distances between all chains within radii of the given ones.
 
-Let r_x be the 1-norm by which the true row of x may differ from P[x] (`row_error`), r_y likewise; the true rows may put
-mass on any state. `kernels.robust` computes, for any value V, U ≥ T V ≥ L that hold for the operators T of *all* such
-chains at once: U is c + γ<π', V> at worst for couplings π' made by moving mass of one coupling π of the given rows, L
-comes from potentials that are feasible at all pairs of states. Both carry constants through, so as for one chain
+Let r_x be the 1-norm by which the true row of x may differ from P[x] (`row_error`), r_y likewise; the true rows may
+put mass on any state. `kernels.robust` computes, for any value V, U ≥ T V ≥ L that hold for the operators T of *all*
+such chains at once: U is c + γ<π', V> at worst for couplings π' made by moving mass of one coupling π of the given
+rows, L comes from potentials that are feasible at all pairs of states. Both carry constants through, so as for one
+chain
 
     L + γ/(1-γ) · min(L - V)  ≤  V*(P', Q')  ≤  U + γ/(1-γ) · max(U - V)        for all P', Q' within the radii.
 
-*Proof* (above). With s = max(U - V)/(1-γ), W = V + s satisfies c + γ<π', W> ≤ U + γs ≤ W for some coupling π' of P'[x] and
-Q'[y] at every pair, so the value of π' is at most W, and one more application gives U + γs. Below likewise with potentials.
-Where the game stops, V = c, and only a shift of the safe sign is carried on.
+*Proof* (above). With s = max(U - V)/(1-γ), W = V + s satisfies c + γ<π', W> ≤ U + γs ≤ W for some coupling π' of
+P'[x] and Q'[y] at every pair, so the value of π' is at most W, and one more application gives U + γs. Below likewise
+with potentials. Where the game stops, V = c, and only a shift of the safe sign is carried on.
 
-A good V is near the fixed point of U or L. For that the linear forms that U and L are made of are solved in turns with new
-couplings and potentials, like policies in policy iteration. No limit of that is needed: every round proves bounds of its
-own, the best of all rounds are kept, and it ends after ROUNDS, or when a further round could gain next to nothing. Every
-round pays a row's error only where couplings lead to that row, and only the difference of values that mass could be moved
-between. The uniform term γ/(1-γ)·½(max r_x + max r_y)·span V pays the largest error everywhere.
+A good V is near the fixed point of U or L. For that the linear forms that U and L are made of are solved in turns
+with new couplings and potentials, like policies in policy iteration. No limit of that is needed: every round proves
+bounds of its own, the best of all rounds are kept, and it ends after ROUNDS, or when a further round could gain next
+to nothing. Every round pays a row's error only where couplings lead to that row, and only the difference of values
+that mass could be moved between. The uniform term γ/(1-γ)·½(max r_x + max r_y)·span V pays the largest error
+everywhere.
 
-Source and target may be *one* unknown chain (`problem.source is problem.target`). Then equal states are at distance zero
-where their cost is zero, whatever the rows; all else treats the two sides as if they were independent, which is wider.
+Source and target may be *one* unknown chain (`problem.source is problem.target`). Then equal states are at distance
+zero where their cost is zero, whatever the rows; all else treats the two sides as if they were independent, which is
+wider.
 
-References: MacQueen 1966; Nilim & El Ghaoui 2005, Iyengar 2005 (robust decision processes); math.md §9.
+References: MacQueen 1966; Nilim & El Ghaoui 2005, Iyengar 2005 (robust decision processes).
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from bisimetric._support import memory
 from bisimetric._support.blocks import for_each_block, thread_count
 from bisimetric.certificates.check import LARGEST_MARGINAL_ERROR
 from bisimetric.certificates.interval import (
+    OPERATIONS_AROUND,
     SUBNORMAL_BELOW,
     Certificate,
     Errors,
@@ -48,9 +52,9 @@ from bisimetric.certificates.interval import (
 from bisimetric.cost.ground import largest_cost_error
 from bisimetric.couplings.witness import CELLS_AT_ONCE
 from bisimetric.errors import InvalidWitness
-from bisimetric.kernels.layout import Extremes
+from bisimetric.kernels.layout import Extremes, Rows
 from bisimetric.linear.ladder import Ladder
-from bisimetric.models.rows import Floats, offsets
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, offsets
 from bisimetric.operators.bellman import SERIAL_BELOW, Bellman
 from bisimetric.operators.trees import TreeWitness, new_trees
 from bisimetric.problems.discounted import Problem
@@ -107,6 +111,27 @@ def within_radii(problem: Problem, nominal: Certificate, rounds: int = ROUNDS) -
     return Certificate(nominal.value, lower, upper)
 
 
+def between_laws(
+    certificate: Certificate, laws: tuple[Floats, Floats], errors: tuple[float, float]
+) -> tuple[float, float]:
+    """Bounds on the distance between all starts within 1-norms of two laws, from bounds between all states."""
+    rows = [Rows(np.array([0, len(at)]), at.astype(np.int32), law[at]) for law in laws for at in [np.flatnonzero(law)]]
+    pair = Bellman.between(rows[0], rows[1], np.zeros((1, 1)), 1.0, 1.0)
+    radii = Radii(*(np.array([min(0.5 * error, 1.0)]) for error in errors))
+    largest = float(certificate.upper.max()) or 1.0
+    ends = []
+    for bound, apply in ((certificate.lower, _apply_below), (certificate.upper, _apply_above)):
+        value, trees = bound / largest, new_trees(pair)
+        pair.improve(value, trees, cold=True)
+        found = apply(pair, radii, value, TreeWitness(pair, value, trees))
+        slip = (found.errors.terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF * (1.0 + 2 * found.errors.potential)
+        ends.append((float(found.bound[0, 0]), slip + found.errors.marginal))
+    lower, upper = (ends[0][0] - ends[0][1]) * largest, (ends[1][0] + ends[1][1]) * largest
+    if largest < SUBNORMAL_BELOW:
+        lower, upper = float(np.nextafter(lower, -np.inf)), float(np.nextafter(upper, np.inf))
+    return max(lower, 0.0), min(upper, float(certificate.upper.max()))
+
+
 def _operator(problem: Problem) -> Bellman:
     """The problem's operator, which also stops at equal states where those are at distance zero for sure."""
     bellman = Bellman.of(problem)
@@ -118,9 +143,7 @@ def _operator(problem: Problem) -> Bellman:
 
 def _require_memory(bellman: Bellman) -> None:
     entries = bellman.pairs.size * (3 * sum(bellman.longest) + 1)
-    memory.require(
-        BYTES_PER_ENTRY * entries, "bounds for all chains within row errors", "compare parts of the chains"
-    )
+    memory.require(BYTES_PER_ENTRY * entries, "bounds for all chains within row errors", "compare parts of the chains")
 
 
 def _from_above(bellman: Bellman, radii: Radii, value: Floats, rounds: int) -> Iterator[Floats]:
@@ -189,15 +212,15 @@ def _apply_above(bellman: Bellman, radii: Radii, value: Floats, witness: TreeWit
         pairs, entries = last - first, 3 * int(cells.indptr[-1]) + last - first
         to, mass, count = np.empty(entries, np.int64), np.empty(entries), np.empty(pairs, np.int64)
         marginal, terms, invalid = kernels.robust.above(
-            *bellman.pairs.states(first, last), value, most, bellman.cost, bellman.scale, bellman.discount, bellman.stop,
-            *radii, bellman.source, bellman.target, cells, bound[first:last], to, mass, count,
+            *bellman.pairs.states(first, last), value, most, bellman.cost, bellman.scale, bellman.discount,
+            bellman.stop, *radii, bellman.source, bellman.target, cells, bound[first:last], to, mass, count,
         )  # fmt: skip
         if invalid or not marginal <= LARGEST_MARGINAL_ERROR:
             raise InvalidWitness(f"couplings are off by {marginal:.3g} in a marginal, or have {invalid} invalid cells")
         used = _used(3 * cells.indptr[:-1] + np.arange(pairs), count)
         return _Block(first, to[used], mass[used], count, np.zeros(pairs), Errors(terms, 0.0, marginal=marginal))
 
-    return _joined(bellman, bound, work, witness.cells_per_pair)
+    return _joined(bellman, bound, work, witness.cells_per_pair, value.size)
 
 
 def _apply_below(bellman: Bellman, radii: Radii, value: Floats, witness: TreeWitness) -> _Applied:
@@ -219,7 +242,7 @@ def _apply_below(bellman: Bellman, radii: Radii, value: Floats, witness: TreeWit
         used = _used(width * np.arange(pairs), count)
         return _Block(first, to[used], mass[used], count, constant, Errors(terms, 0.0, potential=largest))
 
-    return _joined(bellman, bound, work, witness.cells_per_pair)
+    return _joined(bellman, bound, work, witness.cells_per_pair, value.size)
 
 
 class _Block(NamedTuple):
@@ -228,7 +251,7 @@ class _Block(NamedTuple):
     first: int
     to: npt.NDArray[np.int64]
     mass: Floats
-    count: npt.NDArray[np.int64]  # [pairs]
+    sizes: npt.NDArray[np.int64]  # [pairs]
     constant: Floats  # [pairs]
     errors: Errors
 
@@ -240,17 +263,20 @@ def _used(begin: npt.NDArray[np.int64], count: npt.NDArray[np.int64]) -> npt.NDA
     return places
 
 
-def _joined(bellman: Bellman, bound: Floats, work: Callable[[int, int], _Block], cells_per_pair: int) -> _Applied:
+def _joined(
+    bellman: Bellman, bound: Floats, work: Callable[[int, int], _Block], cells_per_pair: int, size: int
+) -> _Applied:
+    """The parts of all blocks; the linear form is about values of this size."""
     at_once = max(1, CELLS_AT_ONCE // thread_count() // cells_per_pair)
     blocks = for_each_block(work, bellman.pairs.size, largest=at_once, serial_below=SERIAL_BELOW)
     blocks.sort(key=lambda block: block.first)
-    indptr = offsets(np.concatenate([block.count for block in blocks]))
+    indptr = offsets(np.concatenate([block.sizes for block in blocks]))
     to, mass = (np.concatenate([getattr(block, part) for block in blocks]) for part in ("to", "mass"))
     worst = Errors(*map(max, zip(*(block.errors for block in blocks), strict=True)))
     cost = largest_cost_error(bellman.largest_cost / bellman.scale, bellman.cost_error) * bellman.scale
     return _Applied(
         bound.reshape(bellman.shape),
-        sparse.csr_array((mass, to, indptr), shape=(bellman.pairs.size,) * 2),
+        sparse.csr_array((mass, to, indptr), shape=(bellman.pairs.size, size)),
         np.concatenate([block.constant for block in blocks]),
         worst._replace(terms=TERMS_PER_CELL * worst.terms, cost=cost),
     )

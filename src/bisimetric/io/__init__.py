@@ -15,7 +15,8 @@ A chain:
     names           [n] texts; may be missing
     labels          [n] texts, numbers or flat lists of those; may be missing.
                     ±∞ is {"float": "inf"} or {"float": "-inf"}
-    row_error       [n], 1-norm between the rows that the chain was made of (rescaled) and these; 0 if missing
+    row_error       [n] or one number, 1-norm by which the true rows may differ from these; 0 if missing
+    start_error     number, the same for the start; 0 if missing
     merged          [n] true or false, states that stand for several whose rows differ; false if missing
 
 A decision process has `start`, `names`, `labels` and `merged` as a chain has, and
@@ -32,13 +33,14 @@ People may write models in JSON by hand; those need neither `format` nor `versio
     problem         {"source": chain, "target": chain, "cost" [n, m], "cost_error", "cost_name", "cost_unit",
                     "discount", "normalised", "stop" [n, m] or missing}; `cost` includes the factor 1 - γ if normalised,
                     `cost_error` is the largest relative error of its entries, 0 if missing. For a bisimilarity
-                    distance without a discount {"source", "target", "bisimilarity": tolerance of the classes}
+                    distance without a discount {"source", "target", "bisimilarity": tolerance of the classes}.
+                    "one_chain" is true where both sides are one chain that is known up to `row_error`
     steps           [classes, classes], for the latter only: bounds on the number of steps to an end
     solver          its name
     status          the name of a `Status`
     history         one [step, gap, seconds] per step, or with the other fields of a `Step` after them, the interval as
                     two numbers, unknown ones as null; a gap of null is infinite
-    value, lower, upper     [n, m]
+    value, lower, upper     [n, m], for the rows as stored; bounds for row errors are computed again
     priced, scale          [n, m] and a number: the value times `scale` that the potentials belong to
     witness         {"indptr" [n·m + 1], "left", "right", "weight" [cells], "potential"}: the coupling of pair
                     k = x·m + y puts weight[c], indptr[k] ≤ c < indptr[k+1], on the left[c]-th successor of x and

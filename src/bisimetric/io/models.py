@@ -12,15 +12,15 @@ from bisimetric.errors import FileFormatError, InvalidChain
 from bisimetric.io.document import Document, Fields, kind_of, stream
 from bisimetric.models.chain import Label, MarkovChain
 from bisimetric.models.mdp import MDP, ModelT
+from bisimetric.models.radii import LARGEST_ROW_ERROR
 from bisimetric.models.rows import Floats
 
-CHAIN_KEYS = ("transitions", "reward", "start", "names", "labels", "row_error", "merged")
+CHAIN_KEYS = ("transitions", "reward", "start", "names", "labels", "row_error", "start_error", "merged")
 MDP_KEYS = ("transitions", "rewards", "available", "start", "names", "actions", "labels", "row_error", "merged")
 MATRIX_KEYS = ("shape", "indptr", "indices", "data")
 MATRIX_ARRAYS = ("transitions.indptr", "transitions.indices", "transitions.data")
 CHAIN_ARRAYS = (*MATRIX_ARRAYS, "reward", "start", "row_error", "merged")
 MDP_ARRAYS = (*MATRIX_ARRAYS, "rewards", "available", "start", "row_error", "merged")
-LARGEST_ROW_ERROR = 2.0  # the largest 1-norm between two distributions
 SCALARS = (str, bool, int, float)
 
 
@@ -29,6 +29,8 @@ def chain_document(chain: MarkovChain) -> Document:
     document: Document = {"transitions": _matrix_document(chain.transitions, [chain.n_states, chain.n_states])}
     if chain.reward is not None:
         document["reward"] = stream(chain.reward, "<f8")
+    if chain.start_error > 0.0:
+        document["start_error"] = chain.start_error
     return document | _common_document(chain)
 
 
@@ -77,7 +79,14 @@ def chain_from(fields: Fields) -> MarkovChain:
     names = fields.of_kind("names", list) if fields.has("names") else None
     labels = _labels(fields) if fields.has("labels") else None
     try:
-        chain = MarkovChain(transitions, reward=reward, start=_start(fields, n), names=names, labels=labels)
+        chain = MarkovChain(
+            transitions,
+            reward=reward,
+            start=_start(fields, n),
+            names=names,
+            labels=labels,
+            start_error=fields.number("start_error") if fields.has("start_error") else 0.0,
+        )
     except InvalidChain as error:
         raise _error_at(fields, error) from None
     return _with_marks(chain, fields, (n,))
@@ -110,13 +119,16 @@ def _error_at(fields: Fields, error: InvalidChain) -> FileFormatError:
 def _with_marks(model: ModelT, fields: Fields, shape: tuple[int, ...]) -> ModelT:
     """The model with the row errors and the merged states of the file."""
     if fields.has("row_error"):
-        before = fields.floats("row_error", *shape, least=0.0)
-        if before.max() > LARGEST_ROW_ERROR:
+        if isinstance(fields.get("row_error"), (int, float)) and not isinstance(fields.get("row_error"), bool):
+            before = np.full(shape, fields.number("row_error"))  # written by hand
+        else:
+            before = fields.floats("row_error", *shape, least=0.0)
+        if not 0.0 <= before.min() <= before.max() <= LARGEST_ROW_ERROR:
             raise FileFormatError(
-                f"{fields.name('row_error')} is up to {before.max():g}, expected at most {LARGEST_ROW_ERROR:g}"
+                f"{fields.name('row_error')} is up to {before.max():g}, expected from 0 to {LARGEST_ROW_ERROR:g}"
             )
         # Rows of a saved model are exact, so the constructor finds no error in them; errors that it finds are added.
-        model = changed(model, row_error=model.row_error + before)
+        model = changed(model, row_error=np.minimum(model.row_error + before, LARGEST_ROW_ERROR))
     if fields.has("merged"):
         model = changed(model, merged=fields.mask("merged", model.n_states))
     return model

@@ -39,7 +39,7 @@ def record_document(answer: Answer, solver: str, unsolved: Any) -> Document:
     """The fields of a record; bounds at pairs that were not solved are 0."""
     value, lower, upper = (
         stream(bound if unsolved is None else np.where(unsolved, 0.0, bound), "<f8")
-        for bound in (answer.value, answer.lower, answer.upper)
+        for bound in (answer.value, answer.computation.lower, answer.computation.upper)
     )
     return {
         "solver": solver,

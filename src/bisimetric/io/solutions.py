@@ -45,6 +45,7 @@ PROBLEM_KEYS = (
     "stop",
     "unsolved",
     "bisimilarity",
+    "one_chain",
     "cost_name",
     "cost_unit",
 )
@@ -72,6 +73,8 @@ def solution_document(solution: Solution) -> Document:
 def _problem_document(problem: Problem) -> Document:
     """The chains, and what else the question consists of; for a bisimilarity distance that is a tolerance."""
     question: Document = {"source": chain_document(problem.source), "target": chain_document(problem.target)}
+    if problem.uncertain and problem.source is problem.target:
+        question["one_chain"] = True
     if isinstance(problem, BisimilarityProblem):
         return {**question, "bisimilarity": problem.tol}
     question |= {
@@ -102,8 +105,10 @@ def solution_from(fields: Fields) -> Solution:
         proof = proof._replace(steps=fields.floats("steps", *shape, least=0.0) if fields.has("steps") else None)
         certificate = prove_bisimilarity(problem, record.claimed, proof)
     else:
-        certificate = _prove(problem, record.claimed, checked_value, scale, witness).without(problem.unsolved)
-    return Solution(problem, record.solver, record.status, record.history, certificate, proof, record.tol)
+        certificate = _prove(problem.as_given(), record.claimed, checked_value, scale, witness)
+        certificate = certificate.without(problem.unsolved)
+    given = Solution(problem.as_given(), record.solver, record.status, record.history, certificate, proof, record.tol)
+    return given.between_all(problem) if problem.uncertain else given
 
 
 def _prove(
@@ -130,6 +135,10 @@ def _prove(
 def _problem(fields: Fields) -> Problem:
     source, target = (chain_from(fields.inside(side, CHAIN_KEYS)) for side in ("source", "target"))
     shape = (source.n_states, target.n_states)
+    if fields.has("one_chain") and fields.of_kind("one_chain", bool):
+        if source != target:
+            raise FileFormatError(f"{fields.name('one_chain')} is true, but source and target differ")
+        target = source
     try:
         if fields.has("bisimilarity"):
             return _bisimilarity_problem(source, target, fields)

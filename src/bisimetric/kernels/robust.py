@@ -1,12 +1,13 @@
 """One application of the Bellman operator for all rows within radii of the stored ones, from above and from below.
 
-The rows of x may differ from P[x] by a = r_x/2 in mass, those of y from Q[y] by b = r_y/2, and mass may go to any state.
+The rows of x may differ from P[x] by a = r_x/2 in mass, those of y from Q[y] by b = r_y/2, and mass may go to any
+state.
 
-*Above*, for any π that couples P[x] and Q[y]. Other rows are coupled by moving cells of π: where the first row loses mass
-at i, the same share of the cells (i, j) moves to (i', j); then likewise for columns. So at most a of π's mass changes its
-row, at most b its column, and a cell k = (i, j) gains at most
+*Above*, for any π that couples P[x] and Q[y]. Other rows are coupled by moving cells of π: where the first row loses
+mass at i, the same share of the cells (i, j) moves to (i', j); then likewise for columns. So at most a of π's mass
+changes its row, at most b its column, and a cell k = (i, j) gains at most
 
-    X_k = max_i' V(i', j) - V_k,        Y_k = max_j' V(i, j') - V_k,        Z_k = max V - V_k        (row, column, both).
+    X_k = max_i' V(i', j) - V_k,      Y_k = max_j' V(i, j') - V_k,      Z_k = max V - V_k      (row, column, both).
 
 The best that such moves can gain is a linear program; for any λ, μ ≥ 0 its dual bounds it:
 
@@ -14,16 +15,16 @@ The best that such moves can gain is a linear program; for any λ, μ ≥ 0 its 
 
 λ and μ are found by minimising over one at a time, which is a quantile.
 
-*Below*, for any g on the successors of y. With f from g by c-transform over all states, f_low the smallest f, and g, g_low
-from f in the same way, f + g ≤ V at all pairs of states, so
+*Below*, for any g on the successors of y. With f from g by c-transform over all states, f_low the smallest f, and g,
+g_low from f in the same way, f + g ≤ V at all pairs of states, so
 
     L = c + γ( <f, P>_a + <g, Q>_b ),        <f, P>_a = min { <f, p> : p within a of P[x] in mass },
 
-where the minimum moves the mass a from the largest f to f_low. Cutting f at that quantile leaves <f, P>_a as it is and lets
-g grow. Never less than c + γ min V.
+where the minimum moves the mass a from the largest f to f_low. Cutting f at that quantile leaves <f, P>_a as it is
+and lets g grow. Never less than c + γ min V.
 
-Both kernels also write the linear form that the outcome is made of, so that its fixed point can be solved for. They make
-one pass over the pairs, so nothing iterates here.
+Both kernels also write the linear form that the outcome is made of, so that its fixed point can be solved for. They
+make one pass over the pairs, so nothing iterates here.
 
 References: Kantorovich 1942 (duality of transport); Nilim & El Ghaoui 2005, Iyengar 2005 (robust decision processes).
 """
@@ -70,13 +71,11 @@ def _prices(here, to_row, to_column, weight, largest, a, b, key):
 
 
 @kernel
-def above(
-    x_of, y_of, value, most, cost, scale, discount, stop, half_x, half_y, P, Q, cells, bound, to, mass, count
-):
-    """Compute U at the pairs (x_of, y_of), and its linear form U = c + γ Σ mass·V(to), 3 K + 1 entries a pair at most.
+def above(x_of, y_of, value, most, cost, scale, discount, stop, half_x, half_y, P, Q, cells, bound, to, mass, count):
+    """Compute U at the pairs (x_of, y_of), and its linear form U = c + γ Σ mass·V(to).
 
-    Entries of a pair begin at 3·cells.indptr[pair] + pair. Returns the largest 1-norm error of a coupling's marginals, the
-    most terms of a sum, and the number of invalid cells.
+    A pair with K cells has at most 3 K + 1 entries, which begin at 3·cells.indptr[pair] + pair. Returns the largest
+    1-norm error of a coupling's marginals, the most terms of a sum, and the number of invalid cells.
     """
     m = value.shape[1]
     stopping = stop.size > 0
@@ -135,7 +134,7 @@ def above(
         terms = max(terms, size)
         if invalid:
             continue
-        # The moves that gain this: cells for which one is worth more than its price, then those for which it is worth it.
+        # The moves that gain this: cells whose move is worth more than its price, then those that are worth it.
         left_x, left_y = a, b
         none = 1e-12 * (1.0 + most.overall)
         written = 3 * first + pair
@@ -191,10 +190,10 @@ def above(
 def below(
     x_of, y_of, value, least, cost, scale, discount, stop, half_x, half_y, P, Q, cells, bound, to, mass, count, constant
 ):
-    """Compute L at the pairs (x_of, y_of), and its linear form L = c + γ(Σ mass·V(to) + constant), S_x + 1 entries a pair.
+    """Compute L at the pairs (x_of, y_of), and its linear form L = c + γ(Σ mass·V(to) + constant).
 
-    Entries of a pair begin at (longest row + 1)·pair. Returns the largest |f| + |g|, the most terms of a sum, and the
-    number of invalid potentials.
+    A pair has at most S_x + 1 entries, which begin at (longest row + 1)·pair. Returns the largest |f| + |g|, the most
+    terms of a sum, and the number of invalid potentials.
     """
     m = value.shape[1]
     stopping = stop.size > 0

@@ -35,6 +35,8 @@ def fits(problem: object) -> bool:
     """Whether a problem is small and plain enough for a batch, and its costs lose nothing when they are scaled."""
     if type(problem) is not Problem or problem.cost.size > MOST_BATCHED_PAIRS or is_immediate(problem):
         return False
+    if problem.uncertain:
+        return False
     largest = float(problem.cost.max())
     scale = power_of_two(largest)
     return largest >= SUBNORMAL_BELOW and bool((problem.cost * scale / scale == problem.cost).all())

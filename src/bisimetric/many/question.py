@@ -66,8 +66,9 @@ class PairQuestion:
         equal = contents[0] == contents[1]
         if contents[0] > contents[1] or (equal and problem.cost.tobytes() > problem.cost.T.tobytes()):
             problem, contents = problem.part(target, source, problem.cost.T, None), contents[::-1]
-        is_zero = equal and not problem.cost.diagonal().any() and not source.merged.any()
-        key = hashlib.sha256(repr((problem.shape, problem.cost_error)).encode())
+        itself = not problem.uncertain or source is target  # equal estimates may be of different chains
+        is_zero = equal and itself and not problem.cost.diagonal().any() and not source.merged.any()
+        key = hashlib.sha256(repr((problem.shape, problem.cost_error, itself)).encode())
         for part in (*contents, problem.cost.data):
             key.update(part)
         return PairProblem(problem, key.digest(), is_zero)
@@ -79,7 +80,7 @@ class PairQuestion:
 
     def answer(self, problem: Problem) -> Numbers:
         """The distance between the starts; exact solvers solve only the pairs of states that the starts reach."""
-        part = reachable_part(problem) if self.solver.open_pairs else problem
+        part = reachable_part(problem) if self.solver.open_pairs and not problem.uncertain else problem
         try:
             solution = solve(part, self.solver, tol=self.tol)
         except ToleranceNotReached as error:
@@ -116,7 +117,9 @@ def _content(chain: MarkovChain) -> bytes:
     """A digest of what a distance depends on in a chain: names, labels and rewards are left out."""
     rows = chain.transitions
     assert chain.start is not None
-    return digest(rows.indptr, rows.indices, rows.data, chain.row_error, chain.merged, chain.start)
+    return digest(
+        rows.indptr, rows.indices, rows.data, chain.row_error, chain.merged, chain.start, np.array(chain.start_error)
+    )
 
 
 def _option_text(option: object) -> str:

@@ -1,6 +1,6 @@
 """Chains and decision processes: validated, immutable, exact rows. Imports `_support` and `kernels`.
 
-`rows` makes rows exact, `frames` reads data frames, `chain`, `mdp` and `policies` hold models, `estimated` chains with
-their counts, `partition` finds
-classes of states, `lumping` makes the chain on classes.
+`rows` makes rows exact, `frames` reads data frames, `chain`, `mdp` and `policies` hold models, `estimated` chains
+with their counts, `radii` how well rows are known, `partition` finds classes of states, `lumping` makes the chain on
+classes.
 """

@@ -1,7 +1,8 @@
 """A finite Markov chain, as the library uses it everywhere.
 
 Only the constructor validates; other code relies on it. `transitions` holds rows that sum to one exactly (see `rows`).
-Every result is about these rows; `row_error` bounds how far they are from the given ones.
+`row_error` bounds how far they are from the true ones: by rounding, or because the rows are known only so well
+(`uncertain`). Results are about all chains within that.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from bisimetric._support.text import printable
 from bisimetric._support.viewed import InNotebooks
 from bisimetric.errors import InvalidChain
 from bisimetric.models.frames import COUNTING, aligned, matrix_and_names
+from bisimetric.models.radii import LARGEST_ROW_ERROR, ROUNDED_ROW_ERROR, checked_row_error, checked_start_error
 from bisimetric.models.rows import (
     Floats,
     SparseField,
@@ -58,6 +60,11 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
         One value per state: a string, a number, or a flat collection of those (a set of propositions, a feature
         vector). Labels are the same where Python finds them equal: True, 1 and 1.0 are one label. A text is the same
         label as the set that holds it alone, and an empty text the same as the empty set.
+    row_error : float or [n] array, default 0
+        How far the true row of each state may be from the given one in 1-norm, from 0 to 2; the true row may also lead
+        to states to which the given one does not. `solve` then bounds the distance between all chains within that.
+    start_error : float, default 0
+        The same for the start.
 
     Attributes
     ----------
@@ -69,6 +76,11 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
     labels : tuple, or None
         Collections are tuples here.
     n_states : int
+    row_error : [n] array
+        With what rounding to exact rows adds, a few units in the last place.
+    start_error : float
+    uncertain : bool
+        Whether rows or the start are known only up to an error that is larger than rounding.
 
     Raises
     ------
@@ -86,7 +98,8 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
     start: Floats | None  # [n], a distribution
     names: tuple[str, ...] | None
     labels: tuple[Label, ...] | None
-    row_error: Floats = field(repr=False)  # [n], 1-norm between the row given, rescaled to sum 1, and the row stored
+    row_error: Floats = field(repr=False)  # [n], 1-norm between the true row and the row stored
+    start_error: float = field(repr=False)  # 1-norm between the true start and the start stored, apart from rounding
     merged: npt.NDArray[np.bool_] = field(repr=False)  # [n], stands for several states whose rows differ (`quotient`)
     transitions: SparseField[sparse.csr_array] = SparseField()  # noqa: RUF009 - [n, n], exact rows
 
@@ -98,6 +111,8 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
         start: object = None,
         names: Iterable[str] | None = None,
         labels: Iterable[object] | None = None,
+        row_error: object = 0.0,
+        start_error: object = 0.0,
     ) -> None:
         transitions, names = matrix_and_names(transitions, names, "transitions")
         matrix, tol = as_csr(transitions, "transitions")
@@ -108,9 +123,11 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
             raise InvalidChain(f"transitions has shape {matrix.shape}, expected a square matrix; {COUNTING}")
         rows = exact_rows(matrix, "transitions", tol)
         known_names = checked_names(names, n_states)
+        errors = checked_row_error(aligned(row_error, known_names, "row_error"), n_states)
         values = {
             "transitions": rows.matrix,
-            "row_error": rows.error,
+            "row_error": frozen(np.minimum(rows.error + errors, LARGEST_ROW_ERROR)) if errors.any() else rows.error,
+            "start_error": checked_start_error(start_error, start),
             "merged": frozen(np.zeros(n_states, np.bool_)),
             "names": known_names,
             "reward": _checked_reward(aligned(reward, known_names, "reward"), n_states),
@@ -129,6 +146,8 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
         start: object = None,
         names: Iterable[str] | None = None,
         labels: Iterable[object] | None = None,
+        row_error: object = 0.0,
+        start_error: object = 0.0,
     ) -> MarkovChain:
         """Make a chain of rows with any positive sums, such as counts or weights.
 
@@ -136,7 +155,7 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
         ----------
         transitions : [n, n] array, sparse matrix or DataFrame
             Entries that are not negative; each row is divided by its sum.
-        reward, start, names, labels
+        reward, start, names, labels, row_error, start_error
             As in the constructor.
 
         Returns
@@ -164,16 +183,36 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
                 raise InvalidChain(
                     f"row {int(empty[0])} of transitions is all zero, expected a positive sum; add a self-loop"
                 )
-        return cls(matrix, reward=reward, start=start, names=names, labels=labels)
+        return cls(
+            matrix,
+            reward=reward,
+            start=start,
+            names=names,
+            labels=labels,
+            row_error=row_error,
+            start_error=start_error,
+        )
 
     @cached_property
     def n_states(self) -> int:
         """The number of states."""
         return int(self.transitions.shape[0])
 
+    @cached_property
+    def uncertain(self) -> bool:
+        """Whether rows or the start are known only up to an error that is larger than rounding."""
+        return bool(self.row_error.max() > ROUNDED_ROW_ERROR) or self.start_error > 0.0
+
+    def as_given(self) -> MarkovChain:
+        """Return the chain with the rows and the start as they are stored, known up to rounding."""
+        if not self.uncertain:
+            return self
+        rounding = np.where(self.row_error > ROUNDED_ROW_ERROR, 0.0, self.row_error)
+        return changed(self, row_error=rounding, start_error=0.0)
+
     def with_start(self, start: object) -> MarkovChain:
-        """Return the same chain with another start: a state (index or name) or a distribution [n]."""
-        return changed(self, start=checked_start(start, self.n_states, self.names))
+        """Return the same chain with another start, known exactly: a state (index or name) or a distribution [n]."""
+        return changed(self, start=checked_start(start, self.n_states, self.names), start_error=0.0)
 
     def successors(self, state: int) -> npt.NDArray[Any]:
         """The states that `state` moves to with positive probability, ascending."""
@@ -190,10 +229,12 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
         return rows.indptr, rows.indices, rows.data, self.reward, self.start
 
     def _words(self) -> tuple[object, ...]:
-        return self.names, compared_labels(self.labels)
+        errors = (self.row_error.tobytes(), self.start_error) if self.uncertain else ()
+        return self.names, compared_labels(self.labels), errors
 
     def __repr__(self) -> str:
         present = [name for name in ("reward", "start", "names", "labels") if getattr(self, name) is not None]
+        present += ["row errors"] if self.uncertain else []
         extent = f"{self.n_states} states, {self.transitions.nnz} transitions"
         return f"MarkovChain({', '.join([extent, *present])})"
 

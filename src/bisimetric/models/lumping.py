@@ -47,6 +47,7 @@ def lump(chain: MarkovChain, classes: Classes) -> Lump:
         start=None if chain.start is None else np.bincount(classes, weights=chain.start, minlength=size),
         names=None if chain.names is None else [chain.names[state] for state in first],
         labels=None if chain.labels is None else [chain.labels[state] for state in first],
+        start_error=chain.start_error,
     )
     differ = largest > 0.0
     np.logical_or.at(differ, classes, chain.merged)

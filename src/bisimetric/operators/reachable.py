@@ -22,6 +22,10 @@ BYTES_PER_QUEUED_PAIR = 20  # the queue, the mask of seen pairs, and the problem
 def reachable_part(problem: Problem) -> Problem:
     """The problem with a free stop at every pair that the starts do not lead to, marked as not solved."""
     n, m = problem.shape
+    if problem.uncertain:
+        raise InvalidProblem(
+            "a chain has row_error or start_error, so it may lead to any state; pairs='all' solves every pair"
+        )
     starts = problem.source.start, problem.target.start
     for role, start in zip(("source", "target"), starts, strict=True):
         if start is None:

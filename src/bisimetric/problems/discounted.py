@@ -133,6 +133,18 @@ class Problem(EqualByContent, InNotebooks, Immutable):
         return shown_cost(self.cost_name, self.cost_unit)
 
     @property
+    def uncertain(self) -> bool:
+        """Whether a chain has rows or a start that are known only up to an error larger than rounding."""
+        return self.source.uncertain or self.target.uncertain
+
+    def as_given(self) -> Problem:
+        """The problem between the chains as they are stored, known up to rounding."""
+        if not self.uncertain:
+            return self
+        source = self.source.as_given()
+        return changed(self, source=source, target=source if self.target is self.source else self.target.as_given())
+
+    @property
     def ends(self) -> npt.NDArray[np.bool_] | None:
         """[n, m], pairs after which nothing is added to the distance for sure; None where there are none."""
         return self.stop

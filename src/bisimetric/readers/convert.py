@@ -167,6 +167,10 @@ def _wrong_text(text: str, what: str, accepted: Sequence[str]) -> BisimetricErro
 def _with_one_action(chain: MarkovChain) -> MDP:
     if chain.reward is None:
         raise InvalidChain("the chain has no reward; a decision process needs one, give it reward=")
+    if chain.start_error > 0.0:
+        raise InvalidChain(
+            "the chain has a start_error, which a decision process has not; give it chain.with_start(...)"
+        )
     mdp = MDP([chain.transitions], chain.reward[:, None], start=chain.start, names=chain.names, labels=chain.labels)
     row_error = chain.row_error[:, None]  # relative to the rows given to the chain
     return changed(mdp, row_error=row_error, merged=chain.merged)

@@ -1,4 +1,9 @@
-"""The question about two chains: distances between their states, or between classes of them where that is less work."""
+"""The question about two chains: distances between their states, or between classes of them where that is less work.
+
+Chains that are known up to errors of their rows are solved as they are stored. That is the computation, and a tolerance
+is about it. The answer's bounds then hold for all chains within the errors (`certificates.robust`), which no computing
+makes narrower.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,14 @@ from typing import Any, ClassVar
 from bisimetric.certificates import check
 from bisimetric.certificates.certify import checked_guess, scaled_guess
 from bisimetric.certificates.interval import Bounds, Certificate
+from bisimetric.certificates.robust import ROUNDS
 from bisimetric.couplings.witness import IndependentWitness, Proof
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.problems.discounted import Problem
 from bisimetric.solvers.base import Iterate
 from bisimetric.solvers.policy_iteration import PolicyIteration
+from bisimetric.solving.history import Status
 from bisimetric.solving.lumping import Lumping, find_quotient
 from bisimetric.solving.question import Question, SolveRecord
 from bisimetric.solving.solution import Solution
@@ -27,10 +34,15 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
     default_solver: ClassVar[PolicyIteration] = PolicyIteration()
     _lumping: Lumping | None = None  # the problem on classes, where that is solved instead
 
+    @cached_property
+    def _given(self) -> Problem:
+        """The problem between the chains as they are stored, which is what solvers solve; see `answer`."""
+        return self.problem.as_given()
+
     def prepare(self, tol: float) -> bool:
         """Find classes of bisimilar states, if they at least halve the work."""
         if self.quotient and self.solver.on_classes and self.problem.cost.size >= FEWEST_PAIRS:
-            self._lumping = find_quotient(self.problem, tol)
+            self._lumping = find_quotient(self._given, tol)
         return True
 
     @cached_property
@@ -40,7 +52,7 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
     @property
     def _solved(self) -> Problem:
         """The problem itself, or on classes."""
-        return self.problem if self._lumping is None else self._lumping.small
+        return self._given if self._lumping is None else self._lumping.small
 
     def guess(self, initial: object) -> Floats | None:
         if initial is None:
@@ -79,4 +91,9 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
         else:
             proof = Proof(iterate.witness, iterate.value, self.operator.scale)
         solution = Solution(problem, record.solver, record.status, record.history, certificate, proof, record.tol)
-        return solution if self._lumping is None else self._lumping.lift(solution)
+        if self._lumping is not None:
+            solution = self._lumping.lift(solution)
+        if not self.problem.uncertain:
+            return solution
+        stopped = record.status in (Status.INTERRUPTED, Status.TIME_LIMIT)
+        return solution.between_all(self.problem, rounds=1 if stopped else ROUNDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -17,6 +17,7 @@ from bisimetric._support.stored import Stored
 from bisimetric._support.text import discount_text
 from bisimetric._support.viewed import Viewed
 from bisimetric.certificates.interval import Certificate
+from bisimetric.certificates.robust import ROUNDS, between_laws, within_radii
 from bisimetric.certificates.starts import StartTransport, between_starts
 from bisimetric.couplings.coupling import Coupling, Potentials
 from bisimetric.couplings.explanation import Explanation, checked_total, explained
@@ -25,6 +26,7 @@ from bisimetric.couplings.witness import Proof
 from bisimetric.errors import InvalidOption, MissingStart
 from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats
+from bisimetric.operators.bellman import is_immediate
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.assignment import Assignment, Coupled, assign, nearest
 from bisimetric.solving.history import Status, Step
@@ -58,6 +60,11 @@ class Answer(Stored, Viewed, Immutable, ABC):
         return self.certificate.upper
 
     @property
+    def computation(self) -> Certificate:
+        """Bounds on the distances between the models as they are stored, whatever errors their rows have."""
+        return self.certificate
+
+    @property
     def gap(self) -> float:
         """max(upper - lower) over the pairs that were solved."""
         return self.certificate.gap
@@ -79,8 +86,8 @@ class Answer(Stored, Viewed, Immutable, ABC):
 
     @property
     def reached_tol(self) -> bool:
-        """Whether the certified relative gap is within the tolerance that was aimed for; true if there was none."""
-        return self.tol is None or self.relative_gap <= self.tol
+        """Whether the computation's relative gap is within the tolerance that was aimed for; true if there was none."""
+        return self.tol is None or self.computation.relative_gap <= self.tol
 
     def match(self) -> npt.NDArray[np.int64]:
         """For every source state its nearest neighbour: the target state at the smallest distance.
@@ -148,12 +155,17 @@ class Answer(Stored, Viewed, Immutable, ABC):
                 )
         assert source is not None
         assert target is not None
+        return self._between(source, target)
+
+    def _between(self, source: Floats, target: Floats) -> StartTransport:
+        """The distance between two laws of the start."""
         return between_starts(self.certificate, source, target)
 
     def _explained(self, walk: JointWalk, k: int, *, from_starts: bool) -> Explanation:
         """The k largest parts of the distance from a joint law, which must be inside its certified interval."""
         law = walk.law
-        low, high = (float((law * bound).sum(where=law > 0)) for bound in (self.lower, self.upper))
+        bounds = self.computation.lower, self.computation.upper
+        low, high = (float((law * bound).sum(where=law > 0)) for bound in bounds)
         distance = checked_total(walk, (low, high))
         if from_starts:  # `law` is optimal for the values, not for the bounds, so its bounds are wider
             low, high = self.interval
@@ -171,7 +183,7 @@ class Answer(Stored, Viewed, Immutable, ABC):
         else:
             facts.append(("largest", f"{self.value.max():.10g}"))
         missed = "" if self.reached_tol else f", wanted {self.tol:g}"
-        facts.append(("status", f"{self.status.name}: relative gap {self.relative_gap:.1e}{missed}"))
+        facts.append(("status", f"{self.status.name}: relative gap {self.computation.relative_gap:.1e}{missed}"))
         return facts
 
     def __repr__(self) -> str:
@@ -203,6 +215,10 @@ class Solution(Answer):
         What happened step by step.
     certificate : Certificate
         The bounds as one object.
+    computation, computed_interval : Certificate, (float, float)
+        The bounds for the chains as they are stored. They differ from the others only if a chain has `row_error` or
+        `start_error`: then `lower`, `upper` and `interval` hold for all chains within those errors and are as wide as
+        the chains are unknown, while `computation` is what was computed, and `tol` is about it.
     coupling : Coupling
         How the chains move together; it proves `upper`.
     potentials : Potentials
@@ -228,6 +244,39 @@ class Solution(Answer):
     certificate: Certificate
     _proof: Proof
     tol: float | None = None
+    _given: Certificate | None = None  # the computation's bounds, if `certificate` is about more chains than the stored
+
+    @property
+    def computation(self) -> Certificate:
+        """Bounds on the distances between the chains as they are stored, whatever errors their rows have."""
+        return self.certificate if self._given is None else self._given
+
+    @property
+    def computed_interval(self) -> tuple[float, float]:
+        """Certified bounds on the distance between the chains as they are stored, from the stored starts."""
+        if self._given is None:
+            return self.interval
+        assert self.problem.source.start is not None
+        assert self.problem.target.start is not None
+        found = between_starts(self._given, self.problem.source.start, self.problem.target.start)
+        return found.lower, found.upper
+
+    def between_all(self, problem: Problem, rounds: int = ROUNDS) -> Solution:
+        """The solution of a problem between all chains within the row errors, from this one of the stored chains."""
+        wider = self.certificate if is_immediate(problem) else within_radii(problem, self.certificate, rounds)
+        return replace(self, problem=problem, certificate=wider, _given=self.certificate)
+
+    def _between(self, source: Floats, target: Floats) -> StartTransport:
+        first, second = self.problem.source, self.problem.target
+        if first is second and first.uncertain and not self.problem.cost.diagonal().any():
+            states = np.flatnonzero(source)  # one unknown chain against itself
+            return StartTransport(0.0, 0.0, 0.0, states, states, source[states])
+        found = between_starts(self.certificate, source, target)
+        errors = first.start_error, second.start_error
+        if not any(errors):
+            return found
+        lower, upper = between_laws(self.certificate, (source, target), errors)
+        return found._replace(lower=min(lower, found.lower), upper=max(upper, found.upper))
 
     @property
     def coupling(self) -> Coupling:
@@ -237,7 +286,7 @@ class Solution(Answer):
     @property
     def potentials(self) -> Potentials:
         """The potentials that prove `lower`."""
-        return Potentials(self.problem, self._proof, self.certificate.shortfall)
+        return Potentials(self.problem, self._proof, self.computation.shortfall)
 
     def explain(self, k: int = 10, *, start: object = None) -> Explanation:
         """The pairs of states that contribute most to the distance, and the most likely way on which the chains part.
