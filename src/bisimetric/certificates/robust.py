@@ -14,7 +14,7 @@ with potentials. Where the game stops, V = c, and only a shift of the safe sign 
 
 A good V is near the fixed point of U or L. For that the linear forms that U and L are made of are solved in turns
 with new couplings and potentials, like policies in policy iteration. No limit of that is needed: every round proves
-bounds of its own, the best of all rounds are kept, and it ends after ROUNDS, or when a further round could gain next
+bounds of its own, the best of all rounds are kept, and it ends after ROBUST_ROUNDS, or when a further round could gain next
 to nothing. Every round pays a row's error only where couplings lead to that row, and only the difference of values
 that mass could be moved between. The uniform term γ/(1-γ)·½(max r_x + max r_y)·span V pays the largest error
 everywhere.
@@ -59,9 +59,9 @@ from bisimetric.operators.bellman import SERIAL_BELOW, Bellman
 from bisimetric.operators.trees import TreeWitness, new_trees
 from bisimetric.problems.discounted import Problem
 
-ROUNDS = 12  # of couplings or potentials, and the fixed point of what they give
+ROBUST_ROUNDS = 12  # of couplings or potentials, and the fixed point of what they give
 SWITCHES = 5  # rounds in which couplings change; later ones change only where mass is moved, which converges
-ENOUGH = 1e-3  # share of the largest width that the shift may add, for the rounds to end
+SMALL_SHIFT = 1e-3  # share of the largest width that the shift may add, for the rounds to end
 SOLVED_TO = 1e-3  # residual of a linear system, as a share of the residual before
 BYTES_PER_ENTRY = 24  # of a linear form: numbers, indices, and their parts before they are joined
 TERMS_PER_CELL = 6  # roundings that a cell of a coupling or a potential adds to a sum
@@ -88,7 +88,7 @@ def radii_of(problem: Problem) -> Radii:
     return Radii(*(np.minimum(0.5 * chain.row_error, 1.0) for chain in (problem.source, problem.target)))
 
 
-def within_radii(problem: Problem, nominal: Certificate, rounds: int = ROUNDS) -> Certificate:
+def within_radii(problem: Problem, nominal: Certificate, rounds: int = ROBUST_ROUNDS) -> Certificate:
     """Bounds that hold for all chains within the row errors, around certified distances of the given chains."""
     bellman = _operator(problem)
     lower, upper = np.zeros(problem.shape), np.full(problem.shape, bellman.largest_value() / bellman.scale)
@@ -162,7 +162,7 @@ def _from_above(bellman: Bellman, radii: Radii, value: Floats, rounds: int) -> I
         residuals = float(residual.min()), float(residual.max())
         _, up = widening(value, residuals, bellman.largest_cost, bellman.discount, applied.errors)
         yield _unscaled(bellman, found + up, np.inf)
-        if shift <= ENOUGH * float((found - first).max()):
+        if shift <= SMALL_SHIFT * float((found - first).max()):
             return
         value = _fixed_point(bellman, ladder, applied, value, residual)
 
@@ -182,7 +182,7 @@ def _from_below(bellman: Bellman, radii: Radii, value: Floats, rounds: int) -> I
         residuals = float(residual.min()), float(residual.max())
         down, _ = widening(value, residuals, bellman.largest_cost, bellman.discount, applied.errors)
         yield _unscaled(bellman, found - down, -np.inf)
-        if -shift <= ENOUGH * float((first - found).max()):
+        if -shift <= SMALL_SHIFT * float((first - found).max()):
             return
         value = _fixed_point(bellman, ladder, applied, value, residual)
 

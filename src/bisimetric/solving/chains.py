@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from bisimetric.certificates import check
 from bisimetric.certificates.certify import checked_guess, scaled_guess
 from bisimetric.certificates.interval import Bounds, Certificate
-from bisimetric.certificates.robust import ROUNDS
+from bisimetric.certificates.robust import ROBUST_ROUNDS
 from bisimetric.couplings.witness import IndependentWitness, Proof
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman, is_immediate
@@ -96,4 +96,4 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
         if not self.problem.uncertain:
             return solution
         stopped = record.status in (Status.INTERRUPTED, Status.TIME_LIMIT)
-        return solution.between_all(self.problem, rounds=1 if stopped else ROUNDS)
+        return solution.between_all(self.problem, rounds=1 if stopped else ROBUST_ROUNDS)

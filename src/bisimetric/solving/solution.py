@@ -17,7 +17,7 @@ from bisimetric._support.stored import Stored
 from bisimetric._support.text import discount_text
 from bisimetric._support.viewed import Viewed
 from bisimetric.certificates.interval import Certificate
-from bisimetric.certificates.robust import ROUNDS, between_laws, within_radii
+from bisimetric.certificates.robust import ROBUST_ROUNDS, between_laws, within_radii
 from bisimetric.certificates.starts import StartTransport, between_starts
 from bisimetric.couplings.coupling import Coupling, Potentials
 from bisimetric.couplings.explanation import Explanation, checked_total, explained
@@ -261,7 +261,7 @@ class Solution(Answer):
         found = between_starts(self._given, self.problem.source.start, self.problem.target.start)
         return found.lower, found.upper
 
-    def between_all(self, problem: Problem, rounds: int = ROUNDS) -> Solution:
+    def between_all(self, problem: Problem, rounds: int = ROBUST_ROUNDS) -> Solution:
         """The solution of a problem between all chains within the row errors, from this one of the stored chains."""
         wider = self.certificate if is_immediate(problem) else within_radii(problem, self.certificate, rounds)
         return replace(self, problem=problem, certificate=wider, _given=self.certificate)
