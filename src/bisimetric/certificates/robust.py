@@ -14,9 +14,9 @@ with potentials. Where the game stops, V = c, and only a shift of the safe sign 
 
 A good V is near the fixed point of U or L. For that the linear forms that U and L are made of are solved in turns
 with new couplings and potentials, like policies in policy iteration. No limit of that is needed: every round proves
-bounds of its own, the best of all rounds are kept, and it ends after ROBUST_ROUNDS, or when a further round could gain next
-to nothing. Every round pays a row's error only where couplings lead to that row, and only the difference of values
-that mass could be moved between. The uniform term γ/(1-γ)·½(max r_x + max r_y)·span V pays the largest error
+bounds of its own, the best of all rounds are kept, and it ends after ROBUST_ROUNDS, or when a further round could
+gain next to nothing. Every round pays a row's error only where couplings lead to that row, and only the difference of
+values that mass could be moved between. The uniform term γ/(1-γ)·½(max r_x + max r_y)·span V pays the largest error
 everywhere.
 
 Source and target may be *one* unknown chain (`problem.source is problem.target`). Then equal states are at distance

@@ -37,6 +37,7 @@ from bisimetric.kernels._compile import kernel, part
 from bisimetric.kernels.layout import Index
 
 ALTERNATIONS = 3  # of λ and μ
+NO_GAIN = 1e-12  # relative to the largest value, by which a move may miss its price
 
 
 @part
@@ -136,7 +137,7 @@ def above(x_of, y_of, value, most, cost, scale, discount, stop, half_x, half_y, 
             continue
         # The moves that gain this: cells whose move is worth more than its price, then those that are worth it.
         left_x, left_y = a, b
-        none = 1e-12 * (1.0 + most.overall)
+        none = NO_GAIN * (1.0 + most.overall)
         written = 3 * first + pair
         begin = written
         together = 0.0
