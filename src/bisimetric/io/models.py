@@ -123,12 +123,12 @@ def _with_marks(model: ModelT, fields: Fields, shape: tuple[int, ...]) -> ModelT
             before = np.full(shape, fields.number("row_error"))  # written by hand
         else:
             before = fields.floats("row_error", *shape, least=0.0)
-        if not 0.0 <= before.min() <= before.max() <= LARGEST_ROW_ERROR:
+        if not before.max() <= LARGEST_ROW_ERROR or before.min() < 0.0:
             raise FileFormatError(
-                f"{fields.name('row_error')} is up to {before.max():g}, expected from 0 to {LARGEST_ROW_ERROR:g}"
+                f"{fields.name('row_error')} is up to {before.max():g}, expected at most {LARGEST_ROW_ERROR:g}"
             )
         # Rows of a saved model are exact, so the constructor finds no error in them; errors that it finds are added.
-        model = changed(model, row_error=np.minimum(model.row_error + before, LARGEST_ROW_ERROR))
+        model = changed(model, row_error=model.row_error + before)
     if fields.has("merged"):
         model = changed(model, merged=fields.mask("merged", model.n_states))
     return model

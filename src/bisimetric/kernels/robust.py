@@ -37,7 +37,7 @@ from bisimetric.kernels._compile import kernel, part
 from bisimetric.kernels.layout import Index
 
 ALTERNATIONS = 3  # of λ and μ
-NO_GAIN = 1e-12  # relative to the largest value, by which a move may miss its price
+MISSED_PRICE = 1e-12  # relative to the largest value, by which a move may miss its price
 
 
 @part
@@ -137,7 +137,7 @@ def above(x_of, y_of, value, most, cost, scale, discount, stop, half_x, half_y, 
             continue
         # The moves that gain this: cells whose move is worth more than its price, then those that are worth it.
         left_x, left_y = a, b
-        none = NO_GAIN * (1.0 + most.overall)
+        none = MISSED_PRICE * (1.0 + most.overall)
         written = 3 * first + pair
         begin = written
         together = 0.0
