@@ -34,7 +34,7 @@ def plain_operations(matrix):
         r -= omega * t
         return float(shadow @ r), float(np.abs(r).max())
 
-    return bicgstab_over(apply, direction, half, full), products
+    return bicgstab_over(apply, direction, half, full, np.copyto), products
 
 
 @pytest.mark.parametrize("discount", [0.5, 0.9, 0.99])

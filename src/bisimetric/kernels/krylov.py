@@ -23,11 +23,11 @@ MOST_STARTS = 5  # restarts in one solve, at most
 FIRST: Any = np.int64(0)  # typed: for a plain Python number numba compiles a second version of the steps
 
 
-def bicgstab_over(apply, direction, half, full, name="bicgstab"):
+def bicgstab_over(apply, direction, half, full, assign, name="bicgstab"):
     """Make BiCGSTAB over these operations.
 
     apply(system, vector, out, other) → <other, out>, <out, out> for out = A·vector;
-    full(system, x, p, r, t, shadow, α, ω) → <shadow, r>, max |r|.
+    full(system, x, p, r, t, shadow, α, ω) → <shadow, r>, max |r|; assign(out, vector) copies.
     """
 
     def bicgstab(system, b, x, target, budget):
@@ -44,9 +44,9 @@ def bicgstab_over(apply, direction, half, full, name="bicgstab"):
         for start in range(MOST_STARTS + 1):
             apply(system, x, t, b)
             products += 1
-            r[:] = b
+            assign(r, b)
             half(r, t, 1.0)
-            shadow[:] = r
+            assign(shadow, r)
             rho, residual = full(system, x, p, r, t, shadow, 0.0, 0.0)
             if not np.isfinite(rho):
                 return np.inf, products
@@ -133,6 +133,13 @@ def _total(sums):
 
 
 @part
+def _assign(out, vector):
+    """out[:] = vector, for which numba would compile an error message, for two seconds."""
+    for k in range(vector.size):
+        out[k] = vector[k]
+
+
+@part
 def _direction(p, r, v, beta, omega):
     evaluation.step_direction(FIRST, p.size, p, r, v, beta, omega)
 
@@ -149,6 +156,6 @@ def _full(system, x, p, r, t, shadow, alpha, omega):
     return sums[0, 0], sums[0, 1]
 
 
-on_trees = kernel(bicgstab_over(_apply_trees, _direction, _half, _full, "on_trees"))
-preconditioned = kernel(bicgstab_over(_apply_preconditioned, _direction, _half, _full, "preconditioned"))
-independent = kernel(bicgstab_over(_apply_independent, _direction, _half, _full, "independent"))
+on_trees = kernel(bicgstab_over(_apply_trees, _direction, _half, _full, _assign, "on_trees"))
+preconditioned = kernel(bicgstab_over(_apply_preconditioned, _direction, _half, _full, _assign, "preconditioned"))
+independent = kernel(bicgstab_over(_apply_independent, _direction, _half, _full, _assign, "independent"))

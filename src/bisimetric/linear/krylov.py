@@ -82,7 +82,7 @@ def bicgstab(
         return float(np.add.reduce(sums[:, 0])), float(np.maximum.reduce(sums[:, 1]))
 
     method = kernels.krylov.bicgstab_over(
-        lambda _, vector, out, other: apply(vector, out, other), direction, half, full
+        lambda _, vector, out, other: apply(vector, out, other), direction, half, full, np.copyto
     )
     return Solved(guess, *method(None, b, guess, target, budget))
 

@@ -20,7 +20,7 @@ from scipy import sparse
 from bisimetric import kernels
 from bisimetric._support.blocks import for_each_block
 from bisimetric.cost.ground import largest_cost_error
-from bisimetric.kernels.layout import HINT_RUN, Rows, Trees
+from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, Rows, Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.trees import PairList, is_symmetric
 from bisimetric.problems.discounted import Problem
@@ -147,8 +147,11 @@ class Bellman:
         if self.is_full:
             return Sweep(residual, *self._improve_full(value, trees, residual, float(tol[-1]), cold), largest)
 
+        sweep = kernels.transport.sweep
+        improve = sweep.improve_narrow if self.longest[0] * self.longest[1] <= FEW_CELLS else sweep.improve
+
         def work(first: int, last: int) -> tuple[float, float, int]:
-            lowest, highest, pivots = kernels.transport.sweep.improve(
+            lowest, highest, pivots = improve(
                 first, last, value, self.cost, self.scale, self.discount, self.stop, self.source, self.target,
                 self.pairs.listed, trees, residual, tol, cold,
             )  # fmt: skip

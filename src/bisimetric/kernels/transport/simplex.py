@@ -34,6 +34,7 @@ PRICED_ROWS = 16  # source rows that one search for an entering cell looks at, o
 REPAIRS_PER_NODE = 4  # limit of the dual simplex, in pivots; beyond it a new start is cheaper
 HUGE_COST = 1e300  # above every reduced cost
 Node: Any = np.uint32  # unsigned because nodes are indices
+FIRST_ROW: Any = np.int64(0)  # typed, as the next one
 ROOT: Any = Node(0)  # typed: for a plain Python number numba compiles a second version of a function
 NOBODY: Any = Node(2**32 - 1)  # stands for "no node"
 
@@ -84,7 +85,7 @@ def primal(sx, sy, cost, tree, real, tol):
     The number is negative if the limit was hit. Reads only CHILD and PARENT of `tree`, and fills in its other fields.
     """
     plant(sx, sy, cost, tree, real)
-    next_row = 0
+    next_row = FIRST_ROW
     pivots = 0
     limit = PIVOTS_PER_NODE * (sx + sy + 10)
     while True:
@@ -292,7 +293,7 @@ def _entering(sx, sy, cost, real, next_row, tol):
                     enter_i = Node(i)
                     break
         looked += last - next_row
-        next_row = last if last < sx else 0
+        next_row = last if last < sx else FIRST_ROW
         if enter_i != NOBODY:
             break
     return enter_i, enter_j, next_row

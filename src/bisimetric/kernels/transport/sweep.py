@@ -16,6 +16,8 @@ References: as in kernels/transport/simplex.py.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bisimetric.kernels._compile import finite_part, inlined_part, kernel, part
@@ -37,6 +39,8 @@ from bisimetric.kernels.transport.simplex import (
     primal,
 )
 from bisimetric.kernels.transport.starts import greedy, staircase
+
+NO_PAIR: Any = np.int64(-1)  # typed: for a plain Python number numba compiles a second version of a function
 
 
 @part
@@ -86,6 +90,20 @@ def _same(indptr, entries, k, other):
     for e in range(size):
         different += entries[Index(indptr[k] + e)] != entries[Index(indptr[other] + e)]
     return different == 0
+
+
+@part
+def _rows_up_to(row, pair):
+    """How many entries of the sorted `row` are at most `pair`."""
+    low = 0
+    high = len(row)
+    while low < high:
+        middle = (low + high) // 2
+        if row[middle] <= pair:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @part
@@ -159,92 +177,116 @@ def _store(x_at, y_at, at, sx, sy, p_to, q_to, listed, number, width, tree, real
     return used
 
 
-@kernel
-def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees, residual, tol, cold):
-    """Pivot every tree to optimality, and set residual = c + γ·OT_value - value, for the pairs first..last by number.
+@part
+def _first_narrow_tree(x, y, last_x, last_y, P, Q, hint, local, tree, real, links):
+    """Start from the tree of the pair before, where the probabilities are the same, or from a staircase; no pivots."""
+    if last_x != x or not _same(Q.indptr, Q.data, y, last_y):
+        staircase(P.indptr[x + 1] - P.indptr[x], Q.indptr[y + 1] - Q.indptr[y], tree, real)
+    return 0
 
-    `cold` starts new trees. `tol[K]` is the pivot tolerance for K nodes. Returns a lower bound on all residuals, an
-    upper bound, and the number of pivots.
-    """
-    # Local names, since numba counts a reference whenever code takes an array from a tuple or slices it.
-    p_at, p_to, p_mass = P.indptr, P.indices, P.data
-    q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
-    codes, offset, shift = trees.code, trees.offset, trees.shift
-    target, weight, used = trees.target, trees.weight, trees.used
-    row, column, begin, number = pairs.row, pairs.column, pairs.begin, pairs.number
-    listed, stopping = column.size > 0, stop.size > 0
-    m = cost.shape[1]
-    width = value.shape[1]
-    x_first = np.searchsorted(row, first, "right") - 1
-    x_last = np.searchsorted(row, last, "left")
-    largest_x, largest_y = _longest(p_at, x_first, x_last), _longest(q_at, 0, m)
-    local = np.empty((largest_x, largest_y))
-    tree, real = new_tree(largest_x + largest_y)
-    links = np.empty((2, 2 * (largest_x + largest_y)), Node)
-    hinting = cold and largest_x * largest_y > FEW_CELLS
-    hint = np.zeros(width)  # [m], target potentials of the last pair, by state
-    last_x = last_y = -1  # the last pair, whose tree is still in `tree`; -1 if it must not be used
-    lowest = HUGE_COST
-    highest = -HUGE_COST
-    n_pivots = 0
-    for x in range(x_first, x_last):
-        x_at = p_at[x]
-        sx = p_at[x + 1] - x_at
-        for pair in range(max(first, row[x]), min(last, row[x + 1])):
-            y = column[pair] if listed else pair - row[x]
-            if cold and pair % HINT_RUN == 0:
-                last_x = -1
-                if hinting:
-                    hint[:] = 0.0
-            scaled = cost[x, y] * scale
-            y_at = q_at[y]
-            sy = q_at[y + 1] - y_at
-            transported = 0.0
-            slack = 0.0  # the most negative reduced cost that is left
-            if stopping and stop[x, y]:
-                pass
-            elif not cold and (sx == 1 or sy == 1):
-                transported = _forced_cost(x_at, y_at, sx, sy, p_to, p_mass, q_to, q_mass, value)
-            else:
-                _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local)
-                at = offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + y_at)
-                ignored = tol[sx + sy]
-                if not cold:
-                    slack = _duals(codes, shift, at, sx, sy, local, real, ignored)
-                if cold or slack < -ignored:
-                    _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
-                    if not cold:
-                        _load(codes, shift, at, sx + sy - 1, tree)
-                    elif sx * sy <= FEW_CELLS:
-                        if last_x != x or not _same(q_at, q_mass, y, last_y):
-                            staircase(sx, sy, tree, real)
-                    else:
-                        repairs = -1
-                        if last_x >= 0 and _same(p_at, p_to, x, last_x) and _same(q_at, q_to, y, last_y):
-                            repairs = dual(sx, sy, local, tree, real)
-                        n_pivots += abs(repairs)
-                        if repairs < 0:
-                            for j in range(sy):
-                                real[ROOM, j] = hint[q_to[y_at + j]]
-                            greedy(sx, sy, local, tree, real, links)
-                    pivots = primal(sx, sy, local, tree, real, ignored)
-                    slack = -ignored if pivots >= 0 else -HUGE_COST
-                    n_pivots += abs(pivots)
-                    used[pair] = _store(
-                        x_at, y_at, at, sx, sy, p_to, q_to, listed, number, width, tree, real, codes, shift, target,
-                        weight,
-                    )  # fmt: skip
-                    last_x = x
-                    last_y = y
+
+@part
+def _first_tree(x, y, last_x, last_y, P, Q, hint, local, tree, real, links):
+    """The same; on large supports repair the tree of the pair before, or start greedily. Returns the pivots."""
+    y_at = Q.indptr[y]
+    sx, sy = P.indptr[x + 1] - P.indptr[x], Q.indptr[y + 1] - y_at
+    if sx * sy <= FEW_CELLS:
+        return _first_narrow_tree(x, y, last_x, last_y, P, Q, hint, local, tree, real, links)
+    repairs = -1
+    if last_x >= 0 and _same(P.indptr, P.indices, x, last_x) and _same(Q.indptr, Q.indices, y, last_y):
+        repairs = dual(sx, sy, local, tree, real)
+    if repairs < 0:
+        for j in range(sy):
+            real[ROOM, j] = hint[Q.indices[y_at + j]]
+        greedy(sx, sy, local, tree, real, links)
+    return abs(repairs)
+
+
+def improve_over(first_tree, name):
+    """Make the sweep over this way to start a tree; `improve` takes all rows, `improve_narrow` compiles faster."""
+
+    def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees, residual, tol, cold):
+        """Pivot every tree to optimality, and set residual = c + γ·OT_value - value.
+
+        This is for the pairs first..last by number. `cold` starts new trees. `tol[K]` is the pivot tolerance for K
+        nodes. Returns a lower bound on all residuals, an upper bound, and the number of pivots.
+        """
+        # Local names, since numba counts a reference whenever code takes an array from a tuple or slices it.
+        p_at, p_to, p_mass = P.indptr, P.indices, P.data
+        q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
+        codes, offset, shift = trees.code, trees.offset, trees.shift
+        target, weight, used = trees.target, trees.weight, trees.used
+        row, column, begin, number = pairs.row, pairs.column, pairs.begin, pairs.number
+        listed, stopping = column.size > 0, stop.size > 0
+        m = cost.shape[1]
+        width = value.shape[1]
+        x_first = _rows_up_to(row, first) - 1
+        x_last = _rows_up_to(row, last - 1)
+        largest_x, largest_y = _longest(p_at, x_first, x_last), _longest(q_at, 0, m)
+        local = np.empty((largest_x, largest_y))
+        tree, real = new_tree(largest_x + largest_y)
+        links = np.empty((2, 2 * (largest_x + largest_y)), Node)
+        hinting = cold and largest_x * largest_y > FEW_CELLS
+        hint = np.zeros(width)  # [m], target potentials of the last pair, by state
+        last_x = last_y = NO_PAIR  # the last pair, whose tree is still in `tree`; -1 if it must not be used
+        lowest = HUGE_COST
+        highest = -HUGE_COST
+        n_pivots = 0
+        for x in range(x_first, x_last):
+            x_at = p_at[x]
+            sx = p_at[x + 1] - x_at
+            for pair in range(max(first, row[x]), min(last, row[x + 1])):
+                y = column[pair] if listed else pair - row[x]
+                if cold and pair % HINT_RUN == 0:
+                    last_x = NO_PAIR
                     if hinting:
-                        for j in range(sy):
-                            hint[q_to[y_at + j]] = real[POT, sx + j]
-                transported = _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real)
-            change = scaled + discount * transported - value[x, y]
-            residual[pair] = change
-            lowest = min(lowest, change + discount * slack)
-            highest = max(highest, change)
-    return lowest, highest, n_pivots
+                        hint[:] = 0.0
+                scaled = cost[x, y] * scale
+                y_at = q_at[y]
+                sy = q_at[y + 1] - y_at
+                transported = 0.0
+                slack = 0.0  # the most negative reduced cost that is left
+                if stopping and stop[x, y]:
+                    pass
+                elif not cold and (sx == 1 or sy == 1):
+                    transported = _forced_cost(x_at, y_at, sx, sy, p_to, p_mass, q_to, q_mass, value)
+                else:
+                    _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local)
+                    at = offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + y_at)
+                    ignored = tol[sx + sy]
+                    if not cold:
+                        slack = _duals(codes, shift, at, sx, sy, local, real, ignored)
+                    if cold or slack < -ignored:
+                        _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
+                        if not cold:
+                            _load(codes, shift, at, sx + sy - 1, tree)
+                        else:
+                            n_pivots += first_tree(x, y, last_x, last_y, P, Q, hint, local, tree, real, links)
+                        pivots = primal(sx, sy, local, tree, real, ignored)
+                        slack = -ignored if pivots >= 0 else -HUGE_COST
+                        n_pivots += abs(pivots)
+                        used[pair] = _store(
+                            x_at, y_at, at, sx, sy, p_to, q_to, listed, number, width, tree, real, codes, shift, target,
+                            weight,
+                        )  # fmt: skip
+                        last_x = x
+                        last_y = y
+                        if hinting:
+                            for j in range(sy):
+                                hint[q_to[y_at + j]] = real[POT, sx + j]
+                    transported = _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real)
+                change = scaled + discount * transported - value[x, y]
+                residual[pair] = change
+                lowest = min(lowest, change + discount * slack)
+                highest = max(highest, change)
+        return lowest, highest, n_pivots
+
+    improve.__qualname__ = name  # names the file of the compiled function
+    return improve
+
+
+improve = kernel(improve_over(_first_tree, "improve"))
+improve_narrow = kernel(improve_over(_first_narrow_tree, "improve_narrow"))
 
 
 @part
