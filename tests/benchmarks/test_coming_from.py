@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "coming-from.md").read_text(encoding="utf-8")
-PAIRS = re.findall(r"```(py|python)\n(# (\w+)\n.*?)```\n```python\n(.*?)```", PAGE, re.DOTALL)
+CODE = r"(?:(?!```).)*"
+PAIRS = re.findall(rf"```(py|python)\n(# (\w+)\n{CODE})```\n```python\n({CODE})```", PAGE, re.DOTALL)
 DIFFERENT = {"hmmlearn"}  # the page says so: its number is a relative entropy
 
 
