@@ -82,7 +82,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "show_prev_next": True,
-    "secondary_sidebar_items": {"**": ["page-toc"], "coming-from": []},
+    "secondary_sidebar_items": {"**": ["page-toc"], "coming-from": [], "tutorials/*": [], "gallery/*": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",

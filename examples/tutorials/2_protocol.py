@@ -37,9 +37,8 @@ specification = bm.MarkovChain(
 # %%
 # The distance
 # ------------
-# ``bisimilarity_distance`` has no discount here. It is the largest difference in probability that is possible
-# between the two chains, over all properties of their labels, in whatever logic; and it comes with a proof of both
-# ends.
+# ``bisimilarity_distance`` has no discount here. It bounds the difference in probability of *every* property of the
+# labels, in whatever logic, between the two chains; and it comes with a proof of both of its ends.
 
 strict = bm.bisimilarity_distance(protocol, specification)
 print(f"every step counts:  {strict.distance:.6f}")
@@ -55,8 +54,9 @@ print(f"label changes only: {solution.distance:.10f}, proved to be between {low:
 print(solution.explain())
 
 # %%
-# The sender gives up in both lines. In the first the receiver has the message nevertheless, so the two sides are
-# left with different opinions; in the second the message never arrived. Nothing else contributes.
+# The sender gives up in both lines of the first table. In the first the receiver has the message nevertheless, so the
+# two sides are left with different opinions; in the second the message never arrived. Nothing else contributes. The
+# second table is the most likely way to get there.
 #
 # Storm agrees
 # ------------
