@@ -74,6 +74,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+wide = {"coming-from"}  # code side by side; tutorials and pictures have no contents at their side either
+with_contents = [page.stem for page in Path(__file__).parent.glob("*.md") if page.stem not in wide]
 html_theme_options = {
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
@@ -82,7 +84,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "show_prev_next": True,
-    "secondary_sidebar_items": {"**": ["page-toc"], "coming-from": [], "tutorials/*": [], "gallery/*": []},
+    "secondary_sidebar_items": dict.fromkeys([*with_contents, "api/*"], ["page-toc"]),
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",
