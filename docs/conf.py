@@ -84,7 +84,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "show_prev_next": True,
-    "secondary_sidebar_items": dict.fromkeys([*with_contents, "api/*"], ["page-toc"]),
+    "secondary_sidebar_items": {page: ["page-toc"] for page in [*with_contents, "api/*"]},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",
