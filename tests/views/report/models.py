@@ -19,6 +19,18 @@ HOSTILE = (
     "@SCRIPT@ @DATA@",
     "${document.title='owned'} \\u003c \u2028\u202e\ud800\x00 'q\" & &lt;b&gt;",
 )
+ODD = (
+    "__proto__",
+    "constructor",
+    '"><img src=x onerror=document.title="owned">',
+    "</script><svg onload=alert(1)>",
+    "two\u2028lines\nand\ttabs",
+    "a very long name " * 30,
+    "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd",
+    "\U0001f600\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "toString",
+    "=1+1",
+)
 
 
 def protocol(loss: float, **options: Any) -> bm.MarkovChain:

@@ -203,3 +203,14 @@ def test_without_memory_for_all_couplings(monkeypatch):
     assert all(found["pairs"]["count"][k] == whole["pairs"]["count"][k] for k in held)
     reached = {k for cells in found["pairs"]["cells"] for k in (cells or [])[::2]}
     assert reached <= set(held)
+
+
+def test_the_most_likely_way_to_part():
+    """The explanation's, by numbers of pairs; none where the two never part."""
+    solution = protocols()
+    path, found = solution.explain().path, payload(solution)["explanation"]["path"]
+    assert [row[0] for row in found["moments"]] == [5 * x + y for x, y in (moment.states for moment in path.moments)]
+    assert found["parting"] == path.parting
+    assert found["summary"] == path.summary()
+    same = bm.distance(protocol(0.1), protocol(0.1), discount=0.9)
+    assert payload(same)["explanation"]["path"] is None

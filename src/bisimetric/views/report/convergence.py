@@ -18,11 +18,11 @@ FEW_STEPS = 12  # an axis with at most so many steps names each
 MANY_STEPS = 60  # an axis with more than so many steps is logarithmic
 
 
-def convergence_charts(answer: AnySolution) -> list[ChartSection]:
-    """The gap; and the certified interval, if the checker looked more than once."""
+def convergence_charts(answer: AnySolution, *, wide: bool = False) -> list[ChartSection]:
+    """The gap, perhaps over the whole width; and the certified interval, if the checker looked more than once."""
     steps = shown_steps(answer.history)
     looks = [step for step in answer.history if step.interval is not None]
-    return [_gap_chart(answer, steps), *([_interval_chart(looks)] if len(looks) > 1 else [])]
+    return [_gap_chart(answer, steps, wide), *([_interval_chart(looks)] if len(looks) > 1 else [])]
 
 
 def shown_steps(history: tuple[Step, ...]) -> list[Step]:
@@ -32,13 +32,12 @@ def shown_steps(history: tuple[Step, ...]) -> list[Step]:
     return [history[k] for k in chosen if 0.0 < history[k].gap < np.inf]
 
 
-def _gap_chart(answer: AnySolution, steps: list[Step]) -> ChartSection:
+def _gap_chart(answer: AnySolution, steps: list[Step], wide: bool) -> ChartSection:
     certified = f"The certified gap is {answer.gap:.3g}"
     points = [{"step": s.step, "gap": s.gap, "tip": [f"step {s.step}", f"gap {s.gap:.3g}"]} for s in steps]
     if not points:
-        return ChartSection(
-            "convergence", "How it was found", None, "", hint=f"There was nothing to iterate. {certified}."
-        )
+        nothing = f"There was nothing to iterate. {certified}."
+        return ChartSection("convergence", "How it was found", None, "", hint=nothing, wide=wide)
     y = {"field": "gap", "type": "quantitative", "title": "gap", "scale": {"type": "log"}, "axis": _digits()}
     line = {"type": "line", "color": "--soft", "point": {"size": 45, "color": "--soft", "tooltip": True}}
     layers: list[Any] = [{"data": {"values": points}, "mark": line, "encoding": {"x": _step_axis(steps), "y": y}}]
@@ -52,6 +51,7 @@ def _gap_chart(answer: AnySolution, steps: list[Step]) -> ChartSection:
         label=f"Gap against step. {certified}.",
         hint=f"The gap between the bounds as the solver estimates it, step by step. {certified}"
         f"{' (dashed)' if answer.gap > 0.0 else ''}.",
+        wide=wide,
     )
 
 

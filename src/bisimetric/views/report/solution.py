@@ -14,6 +14,7 @@ import numpy as np
 from bisimetric._support.text import discount_text, printable
 from bisimetric.cost.ground import reward_gap
 from bisimetric.couplings.explanation import Explanation
+from bisimetric.couplings.parting import JointPath
 from bisimetric.errors import InvalidOption, NotEnoughMemory, SolverFailed
 from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.solving.game_solution import AnySolution, MDPSolution
@@ -29,6 +30,8 @@ from bisimetric.views.report.pairs import (
 )
 
 EXPLAINED_PAIRS = 10  # pairs in the explanation
+MOST_SHOWN_MOMENTS = 60  # of the most likely way to part
+LONGEST_SUMMARY = 400  # characters
 MOST_PARTS = 20_000  # pairs whose share of the distance is looked at
 SAME_COST = 1e-12  # relative difference between a cost and the gap of rewards that it may be
 PAIR_SCRIPTS = ("matrix.js", "labels.js", "drawing.js", "pairs.js", "player.js")
@@ -38,6 +41,7 @@ SECTIONS = [
     ScriptedSection("walk.html", PAIR_SCRIPTS),
     ScriptedSection("explanation.html", PAIR_SCRIPTS),
 ]
+PATH = ScriptedSection("path.html", PAIR_SCRIPTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +63,18 @@ def solution_page(answer: AnySolution, *, names: object = None, command: str | N
     ids = _ids(answer, explanation)
     shares = np.zeros(answer.value.size)
     shares[ids] = [part.share for part in explanation.parts] if explanation else []
-    wanted = [number for number, _ in headline.law] + ids[:EXPLAINED_PAIRS]
+    wanted = [number for number, _ in headline.law] + ids[:EXPLAINED_PAIRS] + _on_path(answer, explanation)
     matrix, pairs = matrix_and_pairs(answer, shares.reshape(answer.value.shape), wanted)
     return Page(
         title=title(answer, called),
         headline=Headline.interval(headline.value, headline.lower, headline.upper),
         meaning=meaning(answer, headline),
         facts=facts(answer),
-        sections=[*SECTIONS, *convergence_charts(answer)],
+        sections=[
+            *SECTIONS,
+            *([PATH] if _parts(explanation) else []),
+            *convergence_charts(answer, wide=_parts(explanation)),
+        ],
         python=reproduce(answer),
         command=command,
         data={
@@ -77,7 +85,7 @@ def solution_page(answer: AnySolution, *, names: object = None, command: str | N
             "matrix": matrix,
             "pairs": pairs,
             "actions": action_names(answer),
-            "explanation": None if explanation is None else _table(explanation, ids),
+            "explanation": None if explanation is None else _table(explanation, ids, answer.value.shape[1]),
             "explanation_note": note,
         },
     )
@@ -237,9 +245,35 @@ def _ids(answer: AnySolution, explanation: Explanation | None) -> list[int]:
     return [source[part.source] * m + target[part.target] for part in explanation.parts]
 
 
-def _table(explanation: Explanation, ids: list[int]) -> dict[str, Any]:
+def _on_path(answer: AnySolution, explanation: Explanation | None) -> list[int]:
+    """The numbers of the pairs on the most likely way to part."""
+    if explanation is None or explanation.path is None:
+        return []
+    m = answer.value.shape[1]
+    return [moment.states[0] * m + moment.states[1] for moment in explanation.path.moments[:MOST_SHOWN_MOMENTS]]
+
+
+def _table(explanation: Explanation, ids: list[int], m: int) -> dict[str, Any]:
     parts = explanation.parts[:EXPLAINED_PAIRS]
     listed = [[number, p.occupancy, p.cost, p.amount, p.share] for number, p in zip(ids, parts, strict=False)]
     rest = explanation.distance - sum(p.amount for p in parts)
     others = explanation.n_pairs - len(parts)
-    return {"parts": listed, "rest": max(rest, 0.0), "others": others, "formula": explanation.formula}
+    found = {"parts": listed, "rest": max(rest, 0.0), "others": others, "formula": explanation.formula}
+    return found | {"path": _path(explanation.path, m) if _parts(explanation) else None}
+
+
+def _parts(explanation: Explanation | None) -> bool:
+    """Whether a way is known on which the two models part."""
+    return explanation is not None and explanation.path is not None and explanation.path.parting is not None
+
+
+def _path(path: JointPath | None, m: int) -> dict[str, Any]:
+    """The most likely way on which the two part: numbers of pairs, probabilities of the moves to them, costs."""
+    assert path is not None
+    shown = path.moments[:MOST_SHOWN_MOMENTS]
+    return {
+        "moments": [[moment.states[0] * m + moment.states[1], moment.probability, moment.cost] for moment in shown],
+        "parting": path.parting,
+        "summary": printable(path.summary(), LONGEST_SUMMARY),
+        "more": len(path.moments) - len(shown),
+    }

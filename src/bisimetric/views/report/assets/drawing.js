@@ -33,9 +33,9 @@ function cellTexts(model, texts, picture, cell) {
     const { x, y } = picture.at(state);
     const lines = mark.split("\n").map(line => (LETTER * line.length <= 0.8 * cell ? line : line[0]));
     const shown = lines.length * (LINE - 2) <= 0.8 * cell ? lines : lines.slice(-1);
-    return shown.map((text, k) => ({ x, y: y + (k - (shown.length - 1) / 2) * (LINE - 2), text }));
+    return shown.map((text, k) => ({ state, x, y: y + (k - (shown.length - 1) / 2) * (LINE - 2), text }));
   });
-  const beside = model.beside.map(state => ({ x: picture.at(state).x, y: picture.at(state).y + cell / 2 + 6, text: texts[state] }));
+  const beside = model.beside.map(state => ({ state, x: picture.at(state).x, y: picture.at(state).y + cell / 2 + 6, text: texts[state] }));
   return [...marks, ...beside];
 }
 
@@ -43,7 +43,7 @@ function cellTexts(model, texts, picture, cell) {
 function nodeTexts(model, texts, picture) {
   const marks = new Map(model.marks);
   const named = model.states <= NAMED_STATES;
-  const points = picture.nodes.map(({ state, x, y }) => ({ x, y, name: [...(named ? [texts[state]] : []), ...(marks.has(state) ? marks.get(state).split("\n") : [])].join(" ") }));
+  const points = picture.nodes.map(({ state, x, y }) => ({ state, x, y, name: [...(named ? [texts[state]] : []), ...(marks.has(state) ? marks.get(state).split("\n") : [])].join(" ") }));
   points.sort((a, b) => b.name.length - a.name.length);
   return placedLabels(points, Math.sqrt(picture.size / Math.PI) + 1, picture, { others: picture.loops, otherRadius: loopRadius(picture) });
 }
@@ -65,11 +65,11 @@ function arrow(picture, from, to, p) {
 const loopRadius = picture => (picture.cell ? Math.max(2, Math.sqrt(picture.size) * 0.13) : Math.max(4, Math.sqrt(picture.size / Math.PI) * 0.8));
 function loop(picture, state, p) {
   const { x, y } = picture.at(state);
-  if (picture.cell) return { x: x + Math.sqrt(picture.size) * 0.32, y: y - Math.sqrt(picture.size) * 0.32, p };
+  if (picture.cell) return { state, x: x + Math.sqrt(picture.size) * 0.32, y: y - Math.sqrt(picture.size) * 0.32, p };
   const [dx, dy] = [x - picture.width / 2, y - picture.height / 2];
   const length = Math.hypot(dx, dy) || 1;
   const away = Math.sqrt(picture.size / Math.PI) + loopRadius(picture) - 1;
-  return { x: x + (length > 1 ? dx / length : 0) * away, y: y + (length > 1 ? dy / length : -1) * away, p };
+  return { state, x: x + (length > 1 ? dx / length : 0) * away, y: y + (length > 1 ? dy / length : -1) * away, p };
 }
 
 // What is known about a state: name, start, label, rewards, how likely it stays.
@@ -95,12 +95,12 @@ function modelSpec(drawn, colour, { outlineWidth = 4, fontSize = 11 } = {}) {
   const line = { x, y, x2: { field: "x2" }, y2: { field: "y2" } };
   const widthOf = range => ({ field: "p", type: "quantitative", legend: null, scale: { domain: [0, 1], range } });
   const head = { type: "point", shape: "triangle", filled: true, opacity: 1 };
-  const ring = { type: "point", shape: "circle", filled: false, opacity: 1, size: drawn.loopSize };
+  const ring = { type: "point", shape: "circle", filled: false, opacity: 1, tooltip: true, cursor: "pointer", size: drawn.loopSize };
   const angle = { field: "angle", type: "quantitative", scale: null };
   const tips = { x: { ...x, field: "xa" }, y: { ...y, field: "ya" }, angle };
   const fade = { field: "p", type: "quantitative", legend: null, scale: { domain: [0, 1], range: [0.12, 0.7] } };
   const dot = { type: "point", shape: drawn.cell ? "square" : "circle", opacity: 1, size: drawn.size };
-  const outline = { ...dot, filled: false };
+  const outline = { ...dot, filled: false, tooltip: true, cursor: "pointer" };
   const loops = [
     { data: { name: "loops" }, mark: { ...ring, stroke: drawn.cell ? "white" : soft }, encoding: { x, y, strokeWidth: widthOf([0.6, 2.4]), ...(drawn.cell ? {} : { opacity: fade }) } },
     { data: { name: "stays" }, mark: { ...ring, stroke: accent }, encoding: { x, y, strokeWidth: widthOf([1.2, 4]) } },

@@ -27,8 +27,8 @@ function select(k, { quiet = false } = {}) {
   byId("members").textContent = group.members.map(state => quoted(nameOf(original, state))).join("  ·  ") + (left ? ` and ${left} more` : "");
   showSuccessors(k);
   for (const row of byId("groups").tBodies[0].rows) row.className = row.dataset.group === String(k) ? "current" : "";
-  drawn[0]?.view.data("here", group.members.map(state => ({ ...drawn[0].picture.at(state) }))).runAsync();
-  drawn[1]?.view.data("here", [{ ...drawn[1].picture.at(k) }]).runAsync();
+  drawn[0]?.view.data("here", group.members.map(state => ({ state, ...drawn[0].picture.at(state) }))).runAsync();
+  drawn[1]?.view.data("here", [{ state: k, ...drawn[1].picture.at(k) }]).runAsync();
   if (!quiet) byId("said").textContent = `Group ${groupName(k)}, ${group.size} states`;
 }
 

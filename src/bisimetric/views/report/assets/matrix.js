@@ -20,7 +20,7 @@ function matrixSpec(width, cells, rows, columns, names, largest, titles = ["sour
   const bare = channel => ({ field: channel.field, type: "ordinal", scale: channel.scale });
   const here = { transform: [{ filter: "datum.r === row && datum.c === column" }], encoding: { x: bare(x), y: bare(y) } };
   const height = whole(Math.min(620, Math.max(120, inside * Math.min(1.6, Math.max(0.25, rows / columns)))), rows);
-  const frame = { type: "point", shape: "square", filled: false, opacity: 1, size: Math.max(120, Math.min(inside / columns, height / rows) ** 2) };
+  const frame = { type: "point", shape: "square", filled: false, opacity: 1, tooltip: true, size: Math.max(120, Math.min(inside / columns, height / rows) ** 2) };
   return {
     width: inside, height, padding: 4,
     params: [

@@ -33,7 +33,7 @@ function pairRow(table, number, cells, enabled) {
   const button = linkButton(pairName(number), () => select(number));
   button.dataset.pair = number;
   button.disabled = !enabled;
-  tableRow(table, button, cells);
+  return tableRow(table, button, cells);
 }
 
 // ---------------------------------------------------------------- the selected pair
@@ -175,6 +175,29 @@ function showExplanation() {
   if (found.others > 0) say("explanation-note", `${found.others} other pairs add ${short(found.rest)}.`);
 }
 
+// The most likely pair of trajectories on which the two models part.
+function showPath() {
+  const path = data.explanation && data.explanation.path;
+  if (!path) return;
+  say("path-summary", `${path.summary[0].toUpperCase()}${path.summary.slice(1)}.`);
+  const body = byId("path").tBodies[0];
+  path.moments.forEach(([number, chance, cost], time) => {
+    const row = pairRow(body, number, [[String(time)], [percent(chance)], [short(cost)]], known(number).held);
+    if (time === path.parting) row.className = "parting";
+  });
+  const after = path.moments.length - 1 > path.parting ? "Where they part is marked; after that the likeliest moves follow." : "";
+  say("path-note", path.more ? `${path.more} later moments are not shown.` : after);
+  const held = path.moments.slice(0, path.parting + 1).map(([number]) => number).filter(number => known(number).held);
+  byId("follow").disabled = !held.length;
+  byId("follow").addEventListener("click", () => {
+    play(false);
+    walk.path = [...held];
+    walk.show();
+    select(held[held.length - 1], { remember: false });
+    byId("walk-title").scrollIntoView({ block: "start" });
+  });
+}
+
 function showHints() {
   byId("matrix-hint").textContent = "Hover for numbers, click a pair to select it. With the keyboard: arrow keys move, Enter follows the likeliest successors.";
   byId("coupling-hint").textContent = "The coupling of the successors. Choose one to walk on. Couplings keep their largest cells, up to 95 % of the mass and of the distance.";
@@ -196,5 +219,6 @@ function fillChoices() {
 onStart(showHints);
 onStart(fillChoices);
 onStart(showExplanation);
+onStart(showPath);
 onDraw(drawMatrix);
 onDrawn(() => select(selected, { remember: false, quiet: true }));

@@ -13,7 +13,7 @@ async function drawModel(k) {
   if (!model.x) return;
   const picture = layOut(model, labels[k], place.clientWidth);
   const label = `Drawing of the ${place.id} with ${statesOf(model)}`;
-  const tell = ({ state, v }) => (state === undefined ? null : tellState(k, state, v));
+  const tell = ({ state }) => (state === undefined ? null : tellState(k, state));
   const view = await draw(place, modelSpec(picture, byDistance()), label, tell);
   view.addEventListener("click", (_, item) => {
     if (!item || !item.datum || item.datum.state === undefined) return;
@@ -24,22 +24,26 @@ async function drawModel(k) {
   drawn[k] = { view, mark: (state, pair) => markState(k, view, picture, state, pair) };
 }
 
-function tellState(k, state, v) {
+function tellState(k, state) {
   const lines = stateFacts(data.models[k], state);
+  const v = distanceTo(k, state);
   if (v !== null && v !== undefined) lines.push(`distance to the selected ${k ? "source" : "target"} state: ${short(v)}`);
   return lines;
 }
 
-// The distance to the selected state of the other model, where it is known.
+// From a state of one model to the selected state of the other; null where it is not in the file.
+function distanceTo(k, state) {
+  const [x, y] = split(selected);
+  return data.matrix.binned ? null : data.pairs.value[k ? x * m + state : state * m + y];
+}
+
 const byDistance = () => ({
   condition: { test: "isValid(datum.v)", field: "v", type: "quantitative", legend: null, scale: { ...scheme(), domain: [0, largest || 1] } },
   value: colours().soft,
 });
 
 function markState(k, view, picture, state, pair) {
-  const [x, y] = split(selected);
-  const held = !data.matrix.binned;
-  const nodes = picture.nodes.map(node => ({ ...node, v: held ? data.pairs.value[k ? x * m + node.state : node.state * m + y] : null }));
+  const nodes = picture.nodes.map(node => ({ ...node, v: distanceTo(k, node.state) }));
   const sums = new Map();
   for (const { number, weight } of pair.cells || []) {
     const next = split(number)[k];

@@ -117,7 +117,7 @@ async function drawMap() {
     layer: [
       { data: { name: "between" }, mark: { type: "rule", color: accent, strokeWidth: 2 }, encoding: line },
       { data: { name: "points" }, mark: { type: "point", filled: true, size: 80, opacity: 1, color: bar, stroke: ink, strokeWidth: 1, tooltip: true, cursor: "pointer" }, encoding: { x, y } },
-      { data: { name: "here" }, mark: { type: "point", filled: true, size: 110, opacity: 1, color: accent, stroke: card, strokeWidth: 1.5 }, encoding: { x, y } },
+      { data: { name: "here" }, mark: { type: "point", filled: true, size: 110, opacity: 1, color: accent, stroke: card, strokeWidth: 1.5, tooltip: true }, encoding: { x, y } },
       ...labelLayers("texts", x, y),
     ],
   };
