@@ -2,7 +2,7 @@
 Convergence
 ===========
 
-``bm.plot.convergence`` draws curves against rounds or seconds. ``solution.history`` has the certified gap at every
+``bm.plot.curves`` draws curves against rounds or seconds. ``solution.history`` has the certified gap at every
 look of the checker.
 """
 
@@ -15,4 +15,4 @@ for solver in (bm.ValueIteration(), bm.SinkhornValueIteration(), bm.SinkhornValu
     looks = [step for step in history if step.gap is not None and step.gap > 0]
     name = solver.name if solver != bm.SinkhornValueIteration.as_in_paper() else "the same, as in the paper"
     curves[name] = ([step.step + 1 for step in looks], [step.gap for step in looks])
-figure = bm.plot.convergence(curves, xlabel="steps or rounds", ylabel="certified gap", log=(True, True))
+figure = bm.plot.curves(curves, xlabel="steps or rounds", ylabel="certified gap", log=(True, True))

@@ -93,7 +93,7 @@ for most in range(6):
 # %%
 # Each repetition divides the distance by about 33. Drawn on a logarithmic scale, that is a straight line:
 
-curve = bm.plot.convergence(
+curve = bm.plot.curves(
     {"protocol against specification": (list(limits), list(limits.values()))},
     xlabel="repetitions allowed (MAX)",
     ylabel="largest difference in probability",

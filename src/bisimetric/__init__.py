@@ -171,6 +171,9 @@ METHODS_ABOVE = {  # methods that work in a room above their class, and where; `
     "Stored.from_dict": "io.dicts.from_dict",
     "Stored.save": "io.save_load.save",
     "Stored.to_dict": "io.dicts.to_dict",
+    "PlottedAggregation.plot": "views.aggregation.aggregation",
+    "PlottedExplanation.plot": "views.explanation.explanation",
+    "PlottedTable.plot": "views.distances.table",
     "Viewed.plot": "views.distances.distances",
     "Viewed.report": "views.report.page.report",
 }

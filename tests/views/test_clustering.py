@@ -1,4 +1,4 @@
-"""Orders and trees by likeness."""
+"""Orders in which similar things are neighbours."""
 
 from __future__ import annotations
 
@@ -6,21 +6,29 @@ import numpy as np
 import pytest
 
 from bisimetric.views.clustering import cluster_tree, rows_by_similarity, similar_first
-
-LINE = np.array([0.0, 9.0, 0.2, 9.1, 0.1])
-
-
-def test_mergers_are_at_the_largest_distance_inside():
-    """At any scale."""
-    for scale in (1e-300, 1.0, 1e300):
-        distances = np.abs(np.subtract.outer(LINE, LINE)) / 10 * scale
-        assert cluster_tree(distances)[-1, 2] / scale == pytest.approx(0.91)
+from tests.views.pictures import distances_of
 
 
-def test_similar_things_become_neighbours():
-    """Things of one list by their distances, rows of a matrix by their entries."""
-    order = similar_first(np.abs(np.subtract.outer(LINE, LINE))).tolist()
-    assert order in ([0, 4, 2, 1, 3], [3, 1, 2, 4, 0])
-    rows = rows_by_similarity(np.column_stack([LINE, LINE]))
-    assert {frozenset(rows[:3].tolist()), frozenset(rows[:2].tolist())} & {frozenset({0, 2, 4}), frozenset({1, 3})}
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+def test_points_on_a_line(scale):
+    """Their order is that of the line, one way or the other, at any scale."""
+    points = np.random.default_rng(0).permutation(12)[:, None].astype(float)
+    order = similar_first(distances_of(points) * scale)
+    along = points[order, 0]
+    assert along.tolist() in (sorted(along), sorted(along, reverse=True))
+
+
+def test_heights_are_largest_distances():
+    """Complete linkage, as in `aggregate`."""
+    tree = cluster_tree(distances_of(np.array([[0.0], [1.0], [5.0]])))
+    assert tree[:, 2].tolist() == [1.0, 5.0]
+
+
+def test_rows_of_any_matrix():
+    """Equal rows become neighbours; NaN counts as large; one row is in order."""
+    matrix = np.array([[0, 9, 0], [9, 0, 9], [0, 9, 0], [9, np.nan, 9]])
+    order = rows_by_similarity(matrix).tolist()
+    assert abs(order.index(0) - order.index(2)) == 1
+    assert sorted(order) == [0, 1, 2, 3]
+    assert rows_by_similarity(matrix[:1]).tolist() == [0]
     assert similar_first(np.zeros((1, 1))).tolist() == [0]

@@ -18,7 +18,7 @@ SECONDS = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 9.0], [8.0, 10.0, 20.0]])
 def test_curves_and_exact_value():
     """The numbers given are those drawn, and the legend names them in order."""
     rounds = np.arange(1, 6)
-    figure = bm.plot.convergence({"m = 1": (rounds, 2.0 / rounds), "m = 2": (rounds, 1.0 / rounds)}, exact=0.25)
+    figure = bm.plot.curves({"m = 1": (rounds, 2.0 / rounds), "m = 2": (rounds, 1.0 / rounds)}, exact=0.25)
     (axes,) = figure.axes
     first, second, exact = axes.lines
     assert first.get_ydata().tolist() == (2.0 / rounds).tolist()
@@ -31,7 +31,7 @@ def test_curves_and_exact_value():
 
 def test_curves_differ_without_colour():
     """No two of 120 curves share colour, marker and dashes; neighbours share neither colour nor marker."""
-    figure = bm.plot.convergence({str(k): ([1, 2], [k, k]) for k in range(120)})
+    figure = bm.plot.curves({str(k): ([1, 2], [k, k]) for k in range(120)})
     looks = [(line.get_color(), line.get_marker(), line.get_linestyle()) for line in figure.axes[0].lines]
     assert len(set(looks)) == 120
     assert all(a[0] != b[0] and a[1] != b[1] for a, b in pairwise(looks))
@@ -40,7 +40,7 @@ def test_curves_differ_without_colour():
 @pytest.mark.parametrize("log", [(False, True), (True, False), (True, True)])
 def test_logarithmic_axes(log):
     """Each axis by itself; what it cannot show is left out, and drawing works."""
-    figure = bm.plot.convergence({"SVI": ([0, 1, 2], [1.0, 0.1, 0.0])}, log=log, xlabel="k", ylabel="error", title="t")
+    figure = bm.plot.curves({"SVI": ([0, 1, 2], [1.0, 0.1, 0.0])}, log=log, xlabel="k", ylabel="error", title="t")
     (axes,) = figure.axes
     assert (axes.get_xscale(), axes.get_yscale()) == tuple("log" if one else "linear" for one in log)
     assert {"k", "error", "t"} <= set(texts(figure))
@@ -49,7 +49,7 @@ def test_logarithmic_axes(log):
 
 def test_the_legend_hides_nothing():
     """The legend lies beside the axes and inside of the figure."""
-    figure = bm.plot.convergence({"a long name of a curve": ([1, 2], [1, 2])})
+    figure = bm.plot.curves({"a long name of a curve": ([1, 2], [1, 2])})
     figure.draw_without_rendering()
     (axes,) = figure.axes
     box = axes.get_legend().get_window_extent()
@@ -59,7 +59,7 @@ def test_the_legend_hides_nothing():
 def test_long_runs_are_quick():
     """Twenty thousand rounds are drawn with few markers."""
     rounds = np.arange(1, 20_001)
-    figure = bm.plot.convergence({f"η = {k}": (rounds, k / rounds) for k in range(1, 9)}, log=(True, True))
+    figure = bm.plot.curves({f"η = {k}": (rounds, k / rounds) for k in range(1, 9)}, log=(True, True))
     assert pixels(figure).std() > 0
 
 
@@ -86,26 +86,26 @@ def test_long_runs_are_quick():
 def test_bad_curves(curves, exact, words):
     """Curves without anything to draw are refused."""
     with pytest.raises(InvalidOption, match=words):
-        bm.plot.convergence(curves, exact=exact, log=(False, True))
+        bm.plot.curves(curves, exact=exact, log=(False, True))
 
 
 @pytest.mark.parametrize("log", [True, None, (True,), "xy", (0, 1)])
 def test_bad_log(log):
     """`log` must be two bools."""
     with pytest.raises(InvalidOption, match="two of True and False"):
-        bm.plot.convergence({"a": ([1, 2], [1, 2])}, log=log)
+        bm.plot.curves({"a": ([1, 2], [1, 2])}, log=log)
 
 
 def test_the_largest_numbers_are_drawn():
     """The largest accepted numbers are drawn without overflow."""
     curve = {"a": ([1, 1e100], [1e-300, 1e100])}
     for log in [(False, False), (True, True)]:
-        assert pixels(bm.plot.convergence(curve, log=log, exact=1e100)).std() > 0
+        assert pixels(bm.plot.curves(curve, log=log, exact=1e100)).std() > 0
 
 
 def test_zero_on_a_logarithmic_axis_leaves_a_gap():
     """A curve that touches zero has no line down to the edge of the picture."""
-    (drawn,) = bm.plot.convergence({"touches": ([1, 10, 100], [0.0, 2.5, 1.1])}, log=(True, True)).axes
+    (drawn,) = bm.plot.curves({"touches": ([1, 10, 100], [0.0, 2.5, 1.1])}, log=(True, True)).axes
     assert (drawn.xaxis.get_transform()._clip, drawn.yaxis.get_transform()._clip) == (False, False)
 
 

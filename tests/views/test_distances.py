@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 import bisimetric as bm
 from bisimetric.errors import InvalidOption
-from bisimetric.solving.solution import Answer
-from bisimetric.views.distances import block_means
-from tests.views.pictures import pixels, texts
+from tests.views.pictures import texts
 
 
 def chain(names, *, start=None):
@@ -52,10 +48,10 @@ def test_given_axes():
     """With axes, only the heat map is drawn, or the matrix."""
     figure = Figure()
     left, right = figure.subplots(1, 2)
-    grids = bm.distance("grid-3x3", "grid-3x3", discount=0.5)
-    assert bm.plot.distances(grids, axes=left) is figure
+    grids = bm.distance("grid-3x3", "open-grid:3", discount=0.5)
+    assert bm.plot.distances(grids, ax=left) is figure
     others = bm.solve(bm.Problem(chain(["a", "b"]), chain(["a", "b", "c"]), discount=0.5))
-    assert others.plot(axes=right) is figure
+    assert others.plot(ax=right) is figure
     assert left.images[0].get_array().shape == (3, 3)
     assert right.images[0].get_array().shape == (2, 3)
     assert figure.axes == [left, right]
@@ -69,7 +65,7 @@ def test_matrix():
     assert axes.images[0].get_array().tolist() == solution.value.tolist()
     assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "b", "c"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["x", "y"]
-    assert "distance" in texts(figure)
+    assert any(text.startswith("distance (discounted") for text in texts(figure))
     assert "γ = 0.5" in axes.get_title("left")
     assert "starts" not in axes.get_title("left")
     with_starts = bm.solve(bm.Problem(chain(["x", "y"], start=0), chain(["a", "b", "c"], start=2), discount=0.5)).plot()
@@ -77,27 +73,56 @@ def test_matrix():
 
 
 def test_grids_without_starts():
-    """There is no start to measure from, so it is the matrix, with as many names as can be read."""
+    """There is no start to measure from, so it is the matrix."""
     grid = bm.MarkovChain(np.eye(50), reward=np.zeros(50), names=[f"(0,{k})" for k in range(50)])
-    (axes,) = bm.solve(bm.Problem(grid, grid, discount=0.5)).plot().axes
+    other = bm.MarkovChain(np.eye(50), reward=np.ones(50), names=grid.names)
+    (axes,) = bm.solve(bm.Problem(grid, other, discount=0.5)).plot().axes
     assert axes.images[0].get_array().shape == (50, 50)
-    assert not any("(" in label.get_text() for label in axes.get_xticklabels())
 
 
 def test_decision_processes():
     """A metric between decision processes is drawn as well."""
-    metric = bm.bisimulation_metric(bm.environments.four_rooms_mdp(side=2), discount=0.5)
+    rooms = bm.environments.four_rooms_mdp(side=2)
+    metric = bm.bisimulation_metric(rooms, rooms.with_start(3), discount=0.5)
     figure = metric.plot()
     (image,) = figure.axes[2].images
     assert image.get_array().compressed() == pytest.approx(metric.value[0])
     assert "normalised" in figure.get_suptitle()
+    assert all("arrows: policy" in axes.get_xlabel() for axes in figure.axes[:2])
+
+
+def test_a_model_with_itself():
+    """Its states at their distances, not a row from its start; a cost that is not symmetric gives a matrix."""
+    figure = bm.bisimulation_metric("grid-3x3", discount=0.5).plot()
+    _, points = figure.axes
+    assert len(points.collections[0].get_offsets()) == 9
+    assert "distances between the states of grid-3x3" in figure.get_suptitle()
+    assert "of mine" in bm.distance("grid-3x3", "grid-3x3", discount=0.5).plot(names=("mine", "mine")).get_suptitle()
+    lopsided = bm.distance(chain(["a", "b"]), chain(["a", "b"]), discount=0.5, cost=[[0, 1], [2, 0]])
+    assert lopsided.plot().axes[0].images
+
+
+def test_tables_of_distances():
+    """Points for one list of chains, a matrix for two lists or fewer than three chains."""
+    rooms = ["small-four-rooms:a", "small-four-rooms:b", "grid-3x3"]
+    (axes,) = bm.pairwise(rooms, discount=0.5).plot().axes
+    assert {text.get_text() for text in axes.texts} == set(rooms)
+    assert bm.pairwise(rooms[:2], discount=0.5).plot().axes[0].images
+    assert bm.pairwise(rooms, rooms[:1], discount=0.5).plot(names=(list("abc"), ["x"])).axes[0].images
+
+
+def test_wide_maps_stand_one_above_the_other():
+    """So that their cells can be read."""
+    cliff = bm.from_gymnasium("CliffWalking-v1", policy="uniform")
+    source, target, _ = bm.distance(cliff, cliff.with_start(0), discount=0.5).plot().axes
+    assert source.get_position().x0 == target.get_position().x0
 
 
 def test_many_rewards_are_told_by_colour():
     """Where numbers could not be read, the sign is a colour, and the label says so."""
     reward = np.linspace(-1, 1, 100)
     grid = bm.environments.grid("\n".join(["." * 10] * 10), reward=reward, start=(0, 0))
-    source = bm.distance(grid, grid, discount=0.5).plot().axes[0]
+    source = bm.distance(grid, grid.with_start(1), discount=0.5).plot().axes[0]
     assert [text.get_text() for text in source.texts] == ["S"]
     assert "orange" in source.get_xlabel()
     assert source.images[0].get_array().ravel().tolist() == [2] * 50 + [1] * 50
@@ -109,34 +134,6 @@ def test_what_is_no_solution():
         bm.plot.distances("x")
 
 
-def test_block_means():
-    """Blocks at the far edges are smaller; their means are over what they have."""
-    matrix = np.arange(35.0).reshape(5, 7)
-    means = block_means(matrix, 3)
-    assert means.shape == (2, 3)
-    assert means[0, 0] == matrix[:3, :3].mean()
-    assert means[1, 2] == matrix[3:, 6:].mean()
-    assert block_means(matrix, 1) is matrix
-
-
-def test_large_matrices_are_drawn_small():
-    """16 million pairs are drawn as means over blocks, and the label says so."""
-
-    class Large(Answer):
-        """As much of a solution as is drawn; solving this one would take hours."""
-
-        value = np.random.default_rng(0).random((4000, 4000))
-        gap = 1e-9
-        models = (SimpleNamespace(start=None, names=None, n_states=4000),) * 2
-        discounting = "0.9"
-
-    figure = Large().plot()
-    pixels(figure)
-    assert figure.axes[0].images[0].get_array().shape == (1000, 1000)
-    assert "distance, mean over 4 × 4 pairs" in texts(figure)
-    assert figure.axes[0].get_xlim() == (-0.5, 3999.5)
-
-
 def test_long_names_of_grids_have_a_line_of_their_own():
     """Over maps, which are narrow; the end of a name, which may be what differs, is kept, and newlines are escaped."""
     long = "gym:FrozenLake-v1,map_name=8x8,success_rate=0.25"
@@ -145,5 +142,5 @@ def test_long_names_of_grids_have_a_line_of_their_own():
     title = left.get_title(loc="left")
     assert title.startswith("source:\ngym:FrozenLake")
     assert title.endswith("rate=0.25")
-    assert max(map(len, title.splitlines())) <= 36
+    assert max(map(len, title.splitlines())) <= 34
     assert middle.get_title(loc="left").count("\n") == 1

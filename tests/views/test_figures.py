@@ -16,13 +16,26 @@ from bisimetric.errors import FileFormatError, InvalidOption, MissingExtra
 from bisimetric.views.figures import inert
 from tests.views.pictures import legend, pixels, texts
 
-HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}{", "a\x1b[31m\u202e\n\ud800\x00", "界" * 500, "_hidden", "x--><y>"]
+HOSTILE = [
+    "</script><svg onload=alert(1)>",
+    "$x^2$",
+    "$\\frac{1}{",
+    "a\x1b[31m\u202e\n\ud800\x00",
+    "界" * 500,
+    "_hidden",
+    "x--><y>",
+]
+
+TAGS = {
+    "svg", "metadata", "RDF", "Work", "type", "format", "creator", "Agent", "title", "defs", "style", "g", "path",
+    "use", "clipPath", "rect", "image",
+}  # fmt: skip
 
 
 def hostile_solution():
     """Distances between states with names that nobody should have."""
-    chain = bm.MarkovChain(np.eye(6), reward=np.arange(6), names=HOSTILE)
-    return bm.solve(bm.Problem(chain, chain, discount=0.5))
+    chain = bm.MarkovChain(np.eye(7), reward=np.arange(7), names=HOSTILE, start=0)
+    return bm.solve(bm.Problem(chain, chain.with_start(1), discount=0.5))
 
 
 @pytest.mark.parametrize("usetex", [False, True])
@@ -33,10 +46,10 @@ def test_hostile_names_are_drawn_as_they_stand(usetex):
         labels = figure.axes[0].get_xticklabels()
     assert not any(label.get_usetex() or label.get_parse_math() for label in labels)
     shown = [label.get_text() for label in labels]
-    assert shown[1] == "$\\frac{1}{"
-    assert shown[2].startswith("a\\x1b[31m\\u202e")
-    assert shown[3].startswith("\\u754c")
-    assert max(map(len, shown)) <= 18
+    assert shown[1:3] == ["$x^2$", "$\\frac{1}{"]
+    assert shown[3].startswith("a\\x1b[31m")
+    assert shown[4].startswith("\\u754c")
+    assert max(map(len, shown)) <= 28
     if not usetex:
         assert pixels(figure).std() > 0
 
@@ -44,9 +57,9 @@ def test_hostile_names_are_drawn_as_they_stand(usetex):
 def test_hostile_titles_labels_and_legends():
     """All other texts are inert too; a title may have several lines, and no name is dropped from a legend."""
     curves = {name: ([1, 2], [1, 2]) for name in HOSTILE}
-    figure = bm.plot.convergence(curves, exact=1, title="$\\a\nsecond", xlabel="$x$", ylabel="$\\b{")
-    assert {"$\\a\nsecond", "$x$", "$\\b{", "_hidden", "<script>alert(1)</script>"} <= set(texts(figure))
-    assert len(legend(figure.axes[0])) == 7
+    figure = bm.plot.curves(curves, exact=1, title="$\\a\nsecond", xlabel="$x$", ylabel="$\\b{")
+    assert {"$\\a\nsecond", "$x$", "$\\b{", "_hidden", "</script><svg onload=alert(1)>"} <= set(texts(figure))
+    assert len(legend(figure.axes[0])) == 8
     assert pixels(figure).std() > 0
     grid = bm.environments.grid_3x3()
     figure = bm.plot.heat_map(grid, np.zeros(9), label="$\\b{", marks={0: "$\\c{"}, title="$\\a")
@@ -71,17 +84,38 @@ def test_files_are_reproducible(tmp_path, suffix):
     assert list(tmp_path.iterdir()) in ([first, second], [second, first])
 
 
+def hostile_pictures():
+    """Every picture that shows names of states."""
+    solution = hostile_solution()
+    chain = solution.problem.source
+    alone = bm.bisimulation_metric(chain, discount=0.5)
+    yield solution.plot(names=tuple(HOSTILE[:2]))
+    yield alone.plot()
+    yield bm.plot.matrix(alone, order="clustering")
+    yield bm.plot.dendrogram(alone)
+    yield bm.plot.mds(alone, groups=HOSTILE)
+    yield bm.plot.coupling(solution, 0, 1, names=tuple(HOSTILE[:2]))
+    yield solution.explain().plot()
+    yield bm.aggregate(chain, n_states=4, discount=0.5).plot()
+    yield bm.plot.convergence({HOSTILE[0]: solution, HOSTILE[1]: solution}, show="interval")
+
+
 def test_svg_is_inert(tmp_path):
-    """It is XML without scripts, links or text that came through as markup."""
-    path = tmp_path / "a.svg"
-    bm.plot.save(hostile_solution().plot(), path)
-    content = path.read_text(encoding="utf-8")
-    assert "<script" not in content
-    assert "\x1b" not in content
-    tags = {element.tag.split("}")[-1] for element in ElementTree.fromstring(content).iter()}
-    assert "script" not in tags
-    assert "y" not in tags
-    assert {"svg", "image", "path"} <= tags
+    """It is XML without scripts, links, handlers or text that came through as markup; `$x^2$` is text."""
+    literal = 0
+    for k, figure in enumerate(hostile_pictures()):
+        path = tmp_path / f"{k}.svg"
+        bm.plot.save(figure, path)
+        content = path.read_text(encoding="utf-8")
+        assert "<script" not in content
+        assert "\x1b" not in content
+        root = ElementTree.fromstring(content)
+        tags = {element.tag.split("}")[-1] for element in root.iter()}
+        assert tags <= TAGS
+        attributes = {name for element in root.iter() for name in element.attrib}
+        assert not any(name.lower().startswith("on") for name in attributes)
+        literal += any("$x^2$" in text for text in texts(figure))
+    assert literal >= 7  # names of points that have no room are left out
 
 
 def test_saving_fails_cleanly(tmp_path):
@@ -105,16 +139,28 @@ def test_without_matplotlib(monkeypatch):
     """Every picture says what to install."""
     grid = bm.environments.grid_3x3()
     solution = bm.distance(grid, grid, discount=0.5)
+    explanation = bm.distance("grid-3x3", "open-grid:3", discount=0.5).explain()
+    aggregation = bm.aggregate(grid, n_states=3, discount=0.5)
+    table = bm.pairwise(["grid-3x3", "open-grid:2", "open-grid:3"], discount=0.5)
     for name in [*sys.modules]:
         if name.split(".")[0] == "matplotlib":
             monkeypatch.setitem(sys.modules, name, None)
     for draw in (
         solution.plot,
+        explanation.plot,
+        aggregation.plot,
+        table.plot,
         lambda: bm.plot.heat_map(grid, np.zeros(9)),
-        lambda: bm.plot.convergence({"a": ([1], [1])}),
+        lambda: bm.plot.curves({"a": ([1], [1])}),
+        lambda: bm.plot.matrix(solution),
+        lambda: bm.plot.states(solution),
+        lambda: bm.plot.dendrogram(solution),
+        lambda: bm.plot.coupling(solution, 0, 0),
+        lambda: bm.plot.convergence(solution),
+        lambda: bm.plot.model(grid),
         lambda: bm.plot.times({"a": ([1], [1])}),
         lambda: bm.plot.mds([[0, 1], [1, 0]]),
-        lambda: bm.plot.heat_map(grid, np.zeros(9), axes=object()),
+        lambda: bm.plot.heat_map(grid, np.zeros(9), ax=object()),
     ):
         with pytest.raises(MissingExtra, match=r"bisimetric\[plot\]"):
             draw()
@@ -123,14 +169,19 @@ def test_without_matplotlib(monkeypatch):
 def test_without_scikit_learn(monkeypatch):
     """Multidimensional scaling says what to install."""
     monkeypatch.setitem(sys.modules, "sklearn.manifold", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'bisimetric\[ml\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'bisimetric\[plot\]'"):
         bm.plot.embed([[0, 1], [1, 0]])
 
 
 NO_PYPLOT = """
 import sys
 import bisimetric as bm
-figure = bm.plot.convergence({"a": ([1, 2], [1, 2])})
+bm.plot.curves({"a": ([1, 2], [1, 2])})
+solution = bm.bisimulation_metric("grid-3x3", discount=0.5)
+solution.plot()
+bm.plot.matrix(solution, order="clustering")
+bm.plot.dendrogram(solution)
+bm.aggregate("random:5", n_states=3, discount=0.5).plot()
 assert "matplotlib.figure" in sys.modules
 assert "matplotlib.pyplot" not in sys.modules
 """

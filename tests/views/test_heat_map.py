@@ -64,10 +64,10 @@ def test_a_given_axes_is_drawn_into():
     """Only the given axes are drawn into, and their figure is returned."""
     figure = Figure()
     left, right = figure.subplots(1, 2)
-    assert bm.plot.heat_map(bm.environments.grid_3x3(), np.arange(9.0), axes=right) is figure
+    assert bm.plot.heat_map(bm.environments.grid_3x3(), np.arange(9.0), ax=right) is figure
     assert (len(left.images), len(right.images)) == (0, 1)
     nested = Figure().subfigures(1, 2)[0]
-    assert bm.plot.heat_map(bm.environments.grid_3x3(), np.arange(9.0), axes=nested.subplots()) is nested.figure
+    assert bm.plot.heat_map(bm.environments.grid_3x3(), np.arange(9.0), ax=nested.subplots()) is nested.figure
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e-200, 1.0, 1e300])
@@ -116,8 +116,8 @@ def test_bad_input():
     for marks in (["S"], [], np.zeros(9)):
         with pytest.raises(InvalidOption, match=r"marks is a (list|ndarray)"):
             bm.plot.heat_map(chain, np.zeros(9), marks=marks)
-    with pytest.raises(InvalidOption, match="axes is a list"):
-        bm.plot.heat_map(chain, np.zeros(9), axes=[])
+    with pytest.raises(InvalidOption, match="ax is a list"):
+        bm.plot.heat_map(chain, np.zeros(9), ax=[])
 
 
 @pytest.mark.parametrize(

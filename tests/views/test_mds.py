@@ -7,6 +7,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.errors import InvalidOption
+from tests.views.overlaps import overlapping
 from tests.views.pictures import cloud, distances_of, legend, texts
 
 
@@ -17,10 +18,21 @@ def test_any_iterable_of_groups_and_names():
     assert legend(figure.axes[0]) == ["a", "b"]
 
 
+def test_colour_by_group():
+    """Without a third coordinate every group has a colour and a marker, and there is no colour bar."""
+    figure = bm.plot.mds(distances_of(cloud(9, 3)), groups=["near", "far", 3] * 3)
+    (axes,) = figure.axes
+    assert legend(axes) == ["near", "far", "3"]
+    assert len({tuple(group.get_facecolor()[0]) for group in axes.collections}) == 3
+    assert not axes.child_axes
+    assert "third coordinate" not in texts(figure)
+
+
 def test_groups_and_third_coordinate():
-    """A marker for each group in the legend, and the third coordinate as colour."""
+    """Of an embedding of three dimensions groups are markers, and the third coordinate is the colour."""
     points = cloud(9, 3)
-    figure = bm.plot.mds(distances_of(points), groups=["near", "far", 3] * 3, title="t")
+    embedded = bm.plot.embed(distances_of(points))
+    figure = bm.plot.mds(embedded, groups=["near", "far", 3] * 3, title="t")
     (axes,) = figure.axes
     assert legend(axes) == ["near", "far", "3"]
     assert [len(group.get_offsets()) for group in axes.collections] == [3, 3, 3]
@@ -37,14 +49,14 @@ def test_groups_and_third_coordinate():
     ("distances", "options", "words"),
     [
         (np.zeros((2, 3)), {}, "square"),
-        (np.zeros((0, 0)), {}, "square"),
+        (np.zeros((0, 0)), {}, "at least one entry"),
         ([[0, 1], [2, 0]], {}, "not symmetric"),
         ([[0, -1], [-1, 0]], {}, "negative"),
         ([[0, np.nan], [np.nan, 0]], {}, "nan"),
         ([[0, 1], [1, 0]], {"groups": ["a"]}, "groups has 1 entries"),
         ([[0, 1], [1, 0]], {"groups": 5}, "groups is a int"),
         ([[0, 1], [1, 0]], {"groups": {"a", "b"}}, "groups is a set"),
-        (np.zeros((11, 11)), {"groups": range(11)}, "at most 10"),
+        (np.zeros((31, 31)), {"groups": range(31)}, "at most 30"),
     ],
 )
 def test_bad_input(distances, options, words):
@@ -67,18 +79,19 @@ def test_bad_options(options, words):
         bm.plot.embed([[0]], **options)
 
 
-def test_names_stand_beside_points_and_do_not_hide_one_another():
-    """Every point has its name; names of points in one place stand in a column; `$` is printed as it is."""
-    matrix = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
-    figure = bm.plot.mds(matrix, names=["$a$", "b", "c"])
+@pytest.mark.parametrize("count", [2, 35])
+def test_names_do_not_hide_one_another(count):
+    """As many as have room are written; `$` is printed as it is; the default names are those of the states."""
+    figure = bm.plot.mds(distances_of(cloud(count, 3)), names=[f"$a$ {k}" for k in range(count)])
     (drawn,) = figure.axes
-    texts = {text.get_text(): text for text in drawn.texts}
-    assert set(texts) == {"$a$", "b", "c"}
-    figure.canvas.draw()
-    boxes = [texts[name].get_window_extent() for name in ("$a$", "b")]
-    assert not boxes[0].overlaps(boxes[1])
+    assert not overlapping(figure, drawn.texts)
+    assert all(text.get_text().startswith("$a$") and not text.get_parse_math() for text in drawn.texts)
+    assert len(drawn.texts) >= min(count, 10)
+    chain = bm.MarkovChain(np.eye(3), reward=[0, 1, 5], names=["low", "mid", "high"])
+    (drawn,) = bm.plot.mds(bm.bisimulation_metric(chain, discount=0.5)).axes
+    assert {text.get_text() for text in drawn.texts} == {"low", "mid", "high"}
     with pytest.raises(InvalidOption, match="names has 2 entries"):
-        bm.plot.mds(matrix, names=["a", "b"])
+        bm.plot.mds(np.zeros((3, 3)), names=["a", "b"])
 
 
 def test_points_without_a_name():

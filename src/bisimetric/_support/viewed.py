@@ -1,7 +1,8 @@
-"""What objects have in common for people: how notebooks show them, and of solutions a picture and a page to look at."""
+"""What objects have in common for people: how notebooks show them, pictures, and of solutions a page to look at."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bisimetric._support.lazy import method_above
@@ -26,12 +27,17 @@ class Viewed(InNotebooks):
 
     __slots__ = ()
 
-    def plot(self, *, axes: Axes | None = None) -> Figure:
-        """Draw the distances: over the cells of two grids with starts, as a matrix otherwise.
+    def plot(self, *, names: Sequence[str] | None = None, ax: Axes | None = None) -> Figure:
+        """Draw the distances, as fits the models: `bm.plot.distances(solution)`.
+
+        Two grids with starts on their maps, a model with itself as its states at their distances, others as a matrix.
+        `bm.plot` has more pictures: `matrix`, `coupling`, `mds`, `dendrogram`, `convergence`.
 
         Parameters
         ----------
-        axes : matplotlib Axes, optional
+        names : (str, str), optional
+            The names of the two models, for titles; by default where they come from.
+        ax : matplotlib Axes, optional
             Draw there instead of into a new figure.
 
         Returns
@@ -39,7 +45,7 @@ class Viewed(InNotebooks):
         matplotlib.figure.Figure
             `bm.plot.save` writes it to a file.
         """
-        figure: Figure = method_above("Viewed.plot")(self, axes=axes)
+        figure: Figure = method_above("Viewed.plot")(self, names=names, ax=ax)
         return figure
 
     def report(self, path: object, *, names: tuple[str, str] | None = None, command: str | None = None) -> None:
@@ -75,3 +81,73 @@ class Viewed(InNotebooks):
         ['rooms.html']
         """
         method_above("Viewed.report")(self, path, names=names, command=command)
+
+
+class PlottedTable:
+    """A table of distances that `bisimetric.views` can draw."""
+
+    __slots__ = ()
+
+    def plot(self, *, names: Iterable[object] | None = None, ax: Axes | None = None) -> Figure:
+        """Draw the chains as points at about these distances, or the matrix of two different lists of chains.
+
+        `bm.plot.matrix`, `bm.plot.mds` and `bm.plot.dendrogram` take the table as well.
+
+        Parameters
+        ----------
+        names : iterable of N names, or (N names, M names), optional
+            The names of the chains.
+        ax : matplotlib Axes, optional
+            Draw there instead of into a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            `bm.plot.save` writes it to a file.
+        """
+        figure: Figure = method_above("PlottedTable.plot")(self, names=names, ax=ax)
+        return figure
+
+
+class PlottedAggregation:
+    """A smaller model that `bisimetric.views` can draw."""
+
+    __slots__ = ()
+
+    def plot(self, *, ax: Axes | None = None) -> Figure:
+        """Draw which states were merged: `bm.plot.aggregation(self)`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Draw there instead of into a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            `bm.plot.save` writes it to a file.
+        """
+        figure: Figure = method_above("PlottedAggregation.plot")(self, ax=ax)
+        return figure
+
+
+class PlottedExplanation:
+    """Parts of a distance that `bisimetric.views` can draw."""
+
+    __slots__ = ()
+
+    def plot(self, *, ax: Axes | None = None) -> Figure:
+        """Draw the parts as bars: `bm.plot.explanation(self)`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Draw there instead of into a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            `bm.plot.save` writes it to a file.
+        """
+        figure: Figure = method_above("PlottedExplanation.plot")(self, ax=ax)
+        return figure

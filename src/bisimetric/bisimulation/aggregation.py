@@ -36,7 +36,7 @@ from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.lazy import method_above
 from bisimetric._support.options import as_float, seconds_of, shown
 from bisimetric._support.threads import require_time, within
-from bisimetric._support.viewed import InNotebooks
+from bisimetric._support.viewed import InNotebooks, PlottedAggregation
 from bisimetric.bisimulation.classes import same_actions
 from bisimetric.bisimulation.clusters import cluster_states, mean_chain, mean_mdp
 from bisimetric.errors import InvalidChain, InvalidOption
@@ -54,7 +54,7 @@ ROUNDINGS = 1.0 + 2.0**-50  # factor that covers four roundings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Aggregation(InNotebooks, Immutable, Generic[ModelT]):
+class Aggregation(InNotebooks, PlottedAggregation, Immutable, Generic[ModelT]):
     """A smaller model, and how far it is from the original at most; `aggregate` returns it.
 
     Attributes
@@ -71,6 +71,8 @@ class Aggregation(InNotebooks, Immutable, Generic[ModelT]):
         The model whose states were merged.
     discount : float
         γ, with which distances and values are discounted.
+    distances : [k, k] array
+        Upper bounds on d between the first states of the clusters, in the order of the small model's states.
     """
 
     model: ModelT
@@ -79,6 +81,7 @@ class Aggregation(InNotebooks, Immutable, Generic[ModelT]):
     value_bound: float
     original: ModelT = field(repr=False)
     discount: float
+    distances: Floats = field(repr=False)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(' '.join, self.facts()))})"
@@ -132,7 +135,7 @@ class MDPAggregation(Aggregation[MDP]):
 
     Attributes
     ----------
-    model, map, distance_bound, value_bound, original, discount
+    model, map, distance_bound, value_bound, original, discount, distances
         As in `Aggregation`; v and v̂ are the optimal discounted rewards of the two processes.
     policy : [n] array of int
         For every state of the original the action that is optimal in the small model.
@@ -248,7 +251,8 @@ def aggregate(
         merged = cluster_states(np.minimum(itself, itself.T), kinds, epsilon, n_states)
         small = mean_chain(model, merged)
         between = _in_time(solve(Problem(model, small, discount=gamma, normalised=True)))
-    return Aggregation(small, frozen(merged), *_bounds(between, merged, gamma), model, gamma)
+    bounds, apart = _bounds(between, merged, gamma), _between_clusters(itself, merged)
+    return Aggregation(small, frozen(merged), *bounds, model, gamma, apart)
 
 
 def _in_time(solution: Answer) -> Floats:
@@ -267,7 +271,8 @@ def _of_mdp(mdp: MDP, kinds: Classes, epsilon: float | None, n_states: int | Non
     policy = small.optimal_policy(gamma).policy[merged]
     earned = as_mdp(mdp.under(policy)).optimal_policy(gamma).lower
     loss = _outwards(float((best.upper - earned).max()))
-    return MDPAggregation(small, frozen(merged), *_bounds(between, merged, gamma), mdp, gamma, frozen(policy), loss)
+    bounds, apart = _bounds(between, merged, gamma), _between_clusters(itself, merged)
+    return MDPAggregation(small, frozen(merged), *bounds, mdp, gamma, apart, frozen(policy), loss)
 
 
 def _with_all_actions(mdp: MDP, kinds: Classes) -> MDP:
@@ -292,6 +297,14 @@ def _bounds(between: Floats, merged: Classes, gamma: float) -> tuple[float, floa
     """Bounds on the distances and on the values, from upper bounds on the distances between the two models."""
     distance = _outwards(float(between[np.arange(len(merged)), merged].max()))
     return distance, _outwards(distance / (1.0 - gamma))
+
+
+def _between_clusters(itself: Floats, merged: Classes) -> Floats:
+    """[k, k], upper bounds on the distances between the first states of the clusters."""
+    first = np.unique(merged, return_index=True)[1]
+    apart = np.minimum(itself, itself.T)[np.ix_(first, first)]
+    np.fill_diagonal(apart, 0.0)
+    return frozen(apart)
 
 
 def _outwards(bound: float) -> float:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bisimetric._support.text import printable, text_table
-from bisimetric._support.viewed import InNotebooks
+from bisimetric._support.viewed import InNotebooks, PlottedExplanation
 from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.couplings.occupancy import occupancy_error
 from bisimetric.couplings.parting import JointPath, most_likely_parting
@@ -58,7 +58,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation(InNotebooks):
+class Explanation(InNotebooks, PlottedExplanation):
     """The pairs of states that contribute most to a distance; printed, it is a table.
 
     Attributes

@@ -94,14 +94,14 @@ def draw_panels(
     grid = figure.subplots(2, len(curves), sharey="row", squeeze=False)
     for panels, quantity in zip(grid, (MEAN, AT_STARTS), strict=True):
         for axes, (method, found) in zip(panels, curves.items(), strict=True):
-            plot.convergence(
+            plot.curves(
                 {name: (curve["rounds"], curve[quantity]) for name, curve in found.items()},
                 exact=None if exact is None else exact[quantity],
                 xlabel="rounds k" if quantity == AT_STARTS else "",
                 ylabel=labels[quantity] if axes is panels[0] else "",
                 title=f"{method}: {titles[quantity]}",
                 log=log,
-                axes=axes,
+                ax=axes,
             )
             if axes is not grid[0][-1]:
                 axes.get_legend().remove()

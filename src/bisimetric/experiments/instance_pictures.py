@@ -52,7 +52,7 @@ def draw_instances(record: Record, order: Sequence[str]) -> Figure:
         groups=kinds,
         names=place_labels(points, names),
         title=f"{len(shown)} instances by MDS, γ = {record['config']['discount']:g}\n×n: n points in one place",
-        axes=figure.add_subplot(panels[:, 0]),
+        ax=figure.add_subplot(panels[:, 0]),
     )
     draw_tree(figure.add_subplot(panels[:, 1]), distances, kinds, names, order)
     if with_maps:

@@ -72,7 +72,7 @@ def draw_tuned(record: Record) -> Figure:
         for axes, discount in zip(panels, discounts, strict=True):
             series = {method: _times(record, kind, discount, method, target) for method in shown}
             label = f"CPU seconds to a true {100 * target:g} %" if axes is panels[0] else ""
-            plot.times(series, ylabel=label, xlabel="", title=f"{kind} rows, γ = {discount:g}", axes=axes)
+            plot.times(series, ylabel=label, xlabel="", title=f"{kind} rows, γ = {discount:g}", ax=axes)
             axes.get_legend().remove()
         ends = [axes.get_ylim() for axes in panels]
         for axes in panels:

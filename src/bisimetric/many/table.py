@@ -18,7 +18,7 @@ import numpy.typing as npt
 from bisimetric import kernels
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.lazy import method_above
-from bisimetric._support.viewed import InNotebooks
+from bisimetric._support.viewed import InNotebooks, PlottedTable
 from bisimetric.many.question import Pair, PairQuestion, name_pair_in_errors
 from bisimetric.many.store import Numbers
 from bisimetric.models.chain import MarkovChain
@@ -135,7 +135,7 @@ class TableQuestion(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Distances(InNotebooks, Immutable):
+class Distances(InNotebooks, PlottedTable, Immutable):
     """Distances between the starts of N and M chains, each inside a certified interval; immutable.
 
     `pairwise` returns it. numpy takes it for an array, which is `value`.

@@ -81,6 +81,9 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
     start_error : float
     uncertain : bool
         Whether rows or the start are known only up to an error that is larger than rounding.
+    title : str or None
+        What the chain was read from, as "four-rooms:p1" or the name of a file, for titles of pictures. It is no part of
+        the chain: chains that differ in it alone are equal, and files do not keep it.
 
     Raises
     ------
@@ -102,6 +105,7 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
     start_error: float = field(repr=False)  # 1-norm between the true start and the start stored, apart from rounding
     merged: npt.NDArray[np.bool_] = field(repr=False)  # [n], stands for several states whose rows differ (`quotient`)
     transitions: SparseField[sparse.csr_array] = SparseField()  # noqa: RUF009 - [n, n], exact rows
+    title: str | None = field(default=None, repr=False)  # where it comes from, for pictures; no part of its content
 
     def __init__(
         self,

@@ -70,6 +70,8 @@ class MDP(EqualByContent, Stored, InNotebooks, Immutable):
     names, actions : tuple of str, or None
     labels : tuple, or None
     n_states, n_actions : int
+    title : str or None
+        What the process was read from, for titles of pictures; as in a `MarkovChain`.
 
     Raises
     ------
@@ -96,6 +98,7 @@ class MDP(EqualByContent, Stored, InNotebooks, Immutable):
     row_error: Floats = field(repr=False)  # [n, A], 1-norm between the row given, rescaled, and the row stored
     merged: Mask = field(repr=False)  # [n], stands for several states whose rows differ (`quotient`)
     transitions: SparseField[tuple[sparse.csr_array, ...]] = SparseField()  # noqa: RUF009 - A times [n, n], exact rows
+    title: str | None = field(default=None, repr=False)  # as in a `MarkovChain`
 
     def __init__(
         self,
@@ -175,7 +178,7 @@ class MDP(EqualByContent, Stored, InNotebooks, Immutable):
         )
         mixing = np.where((weight > 0).sum(axis=1) > 1, (self.n_actions + 1) * UNIT_ROUNDOFF, 0.0)
         moved = np.einsum("sa,sa->s", weight, self.row_error) + mixing
-        return changed(chain, row_error=chain.row_error + moved, merged=self.merged)
+        return changed(chain, row_error=chain.row_error + moved, merged=self.merged, title=self.title)
 
     def optimal_policy(self, discount: float) -> OptimalPolicy:
         """Find a best action for every state, with certified bounds on the optimal discounted rewards.

@@ -138,12 +138,25 @@ def _read(
     for reader in readers:
         if reader.matches(given):
             model = reader.read(given)
-            return model.under("uniform") if walk and reader.walks and isinstance(model, MDP) else model
+            walked = model.under("uniform") if walk and reader.walks and isinstance(model, MDP) else model
+            return changed(walked, title=_title(obj, given) or walked.title)
     if isinstance(given, str):
         raise _wrong_text(given, what, [reader.accepts for reader in readers if reader.takes_text])
     *most, last = ("a MarkovChain or an MDP", *(reader.accepts for reader in readers))
     expected = f"expected {', '.join(most)} or {last}{remedy}"
     raise InvalidChain(f"cannot make {what} of a {type(given).__name__}, {expected}")
+
+
+def _title(obj: object, given: object) -> str | None:
+    """What pictures call a model: the text that stands for it, or the name of its file; None for other objects."""
+    if isinstance(obj, PathLike):
+        return Path(str(given)).name
+    if not isinstance(given, str):
+        return None
+    try:
+        return Path(given).name if Path(split_spec(given).head).is_file() else given
+    except (BisimetricError, ValueError, OSError):  # nothing that a file could be called
+        return given
 
 
 def _wrong_text(text: str, what: str, accepted: Sequence[str]) -> BisimetricError:
@@ -173,4 +186,4 @@ def _with_one_action(chain: MarkovChain) -> MDP:
         )
     mdp = MDP([chain.transitions], chain.reward[:, None], start=chain.start, names=chain.names, labels=chain.labels)
     row_error = chain.row_error[:, None]  # relative to the rows given to the chain
-    return changed(mdp, row_error=row_error, merged=chain.merged)
+    return changed(mdp, row_error=row_error, merged=chain.merged, title=chain.title)

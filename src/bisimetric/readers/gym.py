@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
+from bisimetric._support.frozen import changed
 from bisimetric._support.options import check_kind, hint
 from bisimetric.errors import InvalidChain, InvalidOption, MissingExtra
 from bisimetric.models.chain import MarkovChain, checked_start
@@ -123,12 +124,15 @@ def from_gymnasium(
             mdp = _read(made, start)
         finally:
             made.close()
+        title: Any = ",".join([env, *(f"{key}={value}" for key, value in given.items())])
     else:
         if not any(hasattr(env, name) for name in ("P", "step", "unwrapped")):
             raise InvalidOption(f"env is a {type(env).__name__}, expected an environment, or its id as text")
         if options is not None:
             raise InvalidOption("options are for environments given by id; this one is made already, leave them out")
         mdp = _read(env, start)
+        title = getattr(getattr(env, "spec", None), "id", None)
+    mdp = changed(mdp, title=title if isinstance(title, str) else None)
     return mdp if policy is None and discount is None else _under(mdp, policy, discount)
 
 

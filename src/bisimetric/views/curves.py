@@ -1,4 +1,4 @@
-"""Curves of named series: convergence of several runs by round, and running times by size.
+"""Curves of named series: any numbers over any others, and running times by size.
 
 In `times`, NaN stands for a time that was not reached and counts as longer than any other. So the median over seeds
 may be unreached too; it is then drawn as an open marker in a strip along the top edge.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-CONVERGENCE_SIZE, TIMES_SIZE = (6.8, 4.0), (6.8, 4.4)  # inches
+CURVES_SIZE, TIMES_SIZE = (6.8, 4.0), (6.8, 4.4)  # inches
 MARKER_SPACING = 0.12  # distance between markers on a curve, as a share of the diagonal of the axes
 LARGEST = 1e100  # largest number that is drawn; beyond it the limits of logarithmic axes could overflow
 SMALLEST_DRAWN = 1 / LARGEST  # smallest size or time that is drawn
@@ -33,21 +33,21 @@ FEW_SIZES = 12  # up to this many sizes each gets a tick
 Series = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
 
 
-def convergence(
-    curves: Series,
+def curves(
+    series: Series,
     *,
     exact: float | None = None,
     xlabel: str = "rounds",
     ylabel: str = "estimated distance",
     title: str | None = None,
     log: tuple[bool, bool] = (False, False),
-    axes: Axes | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw curves, for example estimates by round, and the exact value as a dashed line.
 
     Parameters
     ----------
-    curves : mapping from str to (xs, ys)
+    series : mapping from str to (xs, ys)
         The curves by name; `xs` and `ys` are arrays [k]. NaN leaves a gap.
     exact : float, optional
         The height of a horizontal line named "exact".
@@ -57,7 +57,7 @@ def convergence(
         The title.
     log : (bool, bool)
         Whether the x axis and the y axis are logarithmic. Numbers ≤ 0 leave a gap on a logarithmic axis.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         Axes to draw into instead of a new figure.
 
     Returns
@@ -78,14 +78,14 @@ def convergence(
     >>> problem = bm.Problem(bm.as_chain("grid-3x3"), bm.as_chain("open-grid:3"), discount=0.9)
     >>> history = bm.solve(problem, bm.ValueIteration()).history
     >>> gaps = [step.step for step in history], [step.gap for step in history]
-    >>> figure = bm.plot.convergence({"value iteration": gaps}, ylabel="gap", log=(False, True))
+    >>> figure = bm.plot.curves({"value iteration": gaps}, ylabel="gap", log=(False, True))
     """
-    checked = _checked_series(curves, "curves", dimensions=(1,))
+    checked = _checked_series(series, "series", dimensions=(1,))
     _check_log(log)
     _check_drawable(checked, log)
     if exact is not None:
         _check_exact(exact, logarithmic=log[1])
-    drawn = axes_or_new(axes, CONVERGENCE_SIZE)
+    drawn = axes_or_new(ax, CURVES_SIZE)
     if log[0]:
         drawn.set_xscale("log", nonpositive="mask")
     if log[1]:
@@ -110,7 +110,7 @@ def times(
     xlabel: str = "states",
     ylabel: str = "CPU seconds",
     title: str | None = None,
-    axes: Axes | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw running times by size on logarithmic axes: the median over seeds as a line, their range as a band.
 
@@ -123,7 +123,7 @@ def times(
         The labels of the axes.
     title : str, optional
         The title.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         Axes to draw into instead of a new figure.
 
     Returns
@@ -147,7 +147,7 @@ def times(
     checked = {
         name: _spread(*pair, name) for name, pair in _checked_series(series, "series", dimensions=(1, 2)).items()
     }
-    drawn = axes_or_new(axes, TIMES_SIZE)
+    drawn = axes_or_new(ax, TIMES_SIZE)
     drawn.set(xscale="log", yscale="log")
     handles: list[Artist] = []
     unreached = [name for name, spread in checked.items() if np.isinf(spread.median).any()]
@@ -211,15 +211,15 @@ def _short(given: object) -> str:
     return text if len(text) <= 60 else f"a {type(given).__name__}"
 
 
-def _check_drawable(curves: dict[str, tuple[Floats, Floats]], log: tuple[bool, bool]) -> None:
-    for name, (xs, ys) in curves.items():
+def _check_drawable(series: dict[str, tuple[Floats, Floats]], log: tuple[bool, bool]) -> None:
+    for name, (xs, ys) in series.items():
         drawable = np.isfinite(xs) & np.isfinite(ys)
         for values, logarithmic in ((xs, log[0]), (ys, log[1])):
             if logarithmic:
                 drawable &= values > 0
         if not drawable.any():
             raise InvalidOption(
-                f"curves[{name!r}] has no point to draw: expected finite numbers, positive ones on logarithmic axes"
+                f"series[{name!r}] has no point to draw: expected finite numbers, positive ones on logarithmic axes"
             )
 
 

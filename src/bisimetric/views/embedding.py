@@ -2,8 +2,9 @@
 
 Metric multidimensional scaling (MDS) minimises the sum over pairs of (|p - q| - d)². The iteration (SMACOF, from
 scikit-learn) descends to a local minimum that depends on where it starts. It is run from the classical solution, which
-is exact if points with these distances exist, and from random points; the best result is kept. The points are rotated
-to their principal axes: the first coordinate spreads most, and the same distances always give the same picture.
+is exact if points with these distances exist, and, for up to 150 points, from random points; the best result is kept.
+The points are rotated to their principal axes: the first coordinate spreads most, and the same distances always give
+the same picture.
 
 References: Kruskal 1964; de Leeuw 1977; Borg & Groenen 2005.
 """
@@ -11,28 +12,22 @@ References: Kruskal 1964; de Leeuw 1977; Borg & Groenen 2005.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.options import whole
-from bisimetric.errors import InvalidOption, MissingExtra
-from bisimetric.models.rows import Floats, real_array
+from bisimetric.errors import MissingExtra
+from bisimetric.models.rows import Floats
+from bisimetric.views.tables import HasValue, as_table, symmetric
 
 RANDOM_STARTS = 4
+MANY_POINTS = 150  # more points are placed from the classical solution alone
 ROUNDS = 500  # most rounds of one descent
+DESCENT_WORK = 5e7  # most pairs of points in all rounds of one descent
 MOST_DIMENSIONS = 10_000
 SMALLEST_GAIN = 1e-8  # a descent ends when a round gains less, relative to the distances squared
-ASYMMETRY = 1e-6  # largest difference between d and its transpose, relative to the largest distance
-
-
-class HasValue(Protocol):
-    """What `pairwise` or a solve of one chain with itself returns: a matrix of distances with bounds."""
-
-    @property
-    def value(self) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,8 +51,8 @@ def embed(distances: npt.ArrayLike | HasValue, *, dimensions: int = 3, seed: int
 
     Parameters
     ----------
-    distances : array [N, N], or Distances or Solution
-        A symmetric matrix of distances; or what `bisimetric.pairwise` returns, or the solution of a chain with itself.
+    distances : Distances, Solution, MDPSolution or array [N, N]
+        What `bisimetric.pairwise` returned, the solution of a model with itself, or any symmetric matrix of distances.
     dimensions : int
         The number of coordinates. Those beyond the first N - 1 are zero.
     seed : int
@@ -82,7 +77,7 @@ def embed(distances: npt.ArrayLike | HasValue, *, dimensions: int = 3, seed: int
     >>> embedding.points.shape, round(embedding.stress, 6)
     ((3, 2), 0.0)
     """
-    matrix = _checked_distances(distances)
+    matrix = symmetric(as_table(distances)).values
     dimensions = whole(dimensions, "dimensions", at_least=1, at_most=MOST_DIMENSIONS)
     seed = whole(seed, "seed", at_least=0)
     points = np.zeros((len(matrix), dimensions))
@@ -91,34 +86,24 @@ def embed(distances: npt.ArrayLike | HasValue, *, dimensions: int = 3, seed: int
         return Embedding(frozen(points), 0.0)
     scaled = matrix / largest  # because SMACOF has absolute constants
     used = min(dimensions, len(matrix) - 1)  # N points always lie in N - 1 dimensions
-    ends = [_descend(scaled, start) for start in (classical(scaled, used), *_random(scaled, used, seed))]
+    starts = [classical(scaled, used), *(_random(scaled, used, seed) if len(matrix) <= MANY_POINTS else ())]
+    ends = [_descend(scaled, start) for start in starts]
     stresses = [stress_of(scaled, end) for end in ends]
     best = int(np.argmin(stresses))
     points[:, :used] = _on_principal_axes(ends[best]) * largest
     return Embedding(frozen(points), stresses[best])
 
 
-def _checked_distances(distances: npt.ArrayLike | HasValue) -> Floats:
-    """A symmetric matrix of finite distances with a zero diagonal."""
-    given = getattr(distances, "value", distances)
-    matrix = real_array(given, "distances", InvalidOption, ndim=2)
-    if matrix.shape[0] != matrix.shape[1] or not len(matrix):
-        raise InvalidOption(f"distances has shape {matrix.shape}, expected a square matrix [N, N], N ≥ 1")
-    np.fill_diagonal(matrix, 0.0)
-    if matrix.min() < 0:
-        raise InvalidOption(f"distances has a negative entry, {matrix.min():g}, expected distances ≥ 0")
-    off = np.abs(matrix - matrix.T).max()
-    if off > ASYMMETRY * matrix.max():
-        raise InvalidOption(
-            f"distances is not symmetric, the largest difference is {off:g}; give (d + d.T)/2 to take the mean"
-        )
-    return 0.5 * matrix + 0.5 * matrix.T
-
-
 def classical(matrix: Floats, dimensions: int) -> Floats:
     """Torgerson's solution: the leading eigenvectors of the doubly centred squares."""
+    from scipy.sparse.linalg import eigsh
+
     centre = np.eye(len(matrix)) - 1.0 / len(matrix)
-    sizes, vectors = np.linalg.eigh(-0.5 * centre @ matrix**2 @ centre)
+    squares = -0.5 * centre @ matrix**2 @ centre
+    if len(matrix) > MANY_POINTS > 2 * dimensions:  # the leading vectors alone are computed much sooner
+        sizes, vectors = eigsh(squares, dimensions, v0=np.arange(1.0, len(matrix) + 1), which="LA")
+    else:
+        sizes, vectors = np.linalg.eigh(squares)
     points = np.zeros((len(matrix), dimensions))
     leading = np.argsort(-sizes, kind="stable")[:dimensions]
     points[:, : len(leading)] = vectors[:, leading] * np.sqrt(np.maximum(sizes[leading], 0.0))
@@ -135,10 +120,11 @@ def _descend(matrix: Floats, start: Floats) -> Floats:
         from sklearn.manifold import smacof
     except ImportError:
         raise MissingExtra(
-            "multidimensional scaling needs scikit-learn, which is missing: pip install 'bisimetric[ml]'"
+            "multidimensional scaling needs scikit-learn, which is missing: pip install 'bisimetric[plot]'"
         ) from None
     points, _ = smacof(
-        matrix, metric=True, n_components=start.shape[1], init=start, n_init=1, n_jobs=1, max_iter=ROUNDS,
+        matrix, metric=True, n_components=start.shape[1], init=start, n_init=1, n_jobs=1,
+        max_iter=int(min(ROUNDS, max(1, DESCENT_WORK / len(matrix) ** 2))),
         eps=SMALLEST_GAIN, random_state=0, normalized_stress=False,
     )  # fmt: skip
     return np.asarray(points, dtype=np.float64)

@@ -9,6 +9,7 @@ by byte, and a file appears complete or not at all.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -35,11 +36,16 @@ DASHES = ("-", "--", "-.", ":")
 REFERENCE = "black"
 WALL_GREY, GRID = "0.72", "0.88"  # greys
 BLANK = "white"  # cells without a number
+LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green and blue
+BRIGHT = 0.55  # text is black on colours of a larger luminance, white on others
 DPI = 150
 MARGIN = 0.12  # inches around axes; matplotlib's 0.04 is too little where both axes have the same scale
+LETTER, NARROWEST = 0.08, 14  # inches of a letter in titles and labels; characters of the shortest line
+LEFT_OF_AXES = 1.3  # inches that a figure may have to the left of its axes
 LABEL_HEIGHT = 0.45  # inches below the axes for their ticks and label
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}  # options of a text that is not interpreted
 LONGEST_LINE, LONGEST_ENTRY = 100, 40  # characters of a title or label, and of a name in a legend
+LONGEST_WHOLE = 10_000  # characters of a name that are looked at
 COLOURED = (1e-30, 1e30)  # values whose largest size is outside of this range are rescaled before they are coloured
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -85,15 +91,15 @@ def new_figure(size: tuple[float, float]) -> Figure:
     return Figure(figsize=size, dpi=DPI, layout=ConstrainedLayoutEngine(w_pad=MARGIN, h_pad=MARGIN))
 
 
-def axes_or_new(axes: Axes | None, size: tuple[float, float]) -> Axes:
+def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """The axes given, or those of a new figure of that size in inches."""
-    if axes is None:
+    if ax is None:
         return new_figure(size).add_subplot()
     require_matplotlib()
     from matplotlib.axes import Axes
 
-    check_kind(axes, "axes", Axes, "a matplotlib Axes, or None for a new figure")
-    return axes
+    check_kind(ax, "ax", Axes, "a matplotlib Axes, or None for a new figure")
+    return ax
 
 
 def figure_of(axes: Axes) -> Figure:
@@ -155,6 +161,12 @@ def inert(text: object, longest: int = LONGEST_NAME) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
+def shortened(name: object, longest: int) -> str:
+    """The name in one line; of a long one both ends, because names often differ at their end."""
+    line = inert(name, LONGEST_WHOLE)
+    return line if len(line) <= longest else f"{line[: longest - longest // 2 - 1]}…{line[-(longest // 2) :]}"
+
+
 @lru_cache(maxsize=16)
 def _characters(path: str) -> frozenset[int]:
     from matplotlib.font_manager import get_font
@@ -167,10 +179,24 @@ def lines(text: object, longest: int = LONGEST_LINE) -> str:
     return "\n".join(inert(line, longest) for line in str(text).split("\n"))
 
 
+def wrapped(text: object, inches: float) -> str:
+    """The text line by line, each as `inert` shows it; lines that are longer than this are broken at spaces."""
+    width = max(int(inches / LETTER), NARROWEST)
+    return "\n".join(textwrap.fill(line, width, break_long_words=False) for line in lines(text).split("\n"))
+
+
+def set_title(axes: Axes, title: str) -> None:
+    """Set a title that is not interpreted, in lines that fit over the axes, or into the figure of single axes."""
+    figure = figure_of(axes)
+    alone = len(figure.axes) == 1
+    inches = figure.get_figwidth() - LEFT_OF_AXES if alone else axes.get_window_extent().width / figure.dpi
+    axes.set_title(wrapped(title, inches), loc="left", fontsize="medium", **LITERAL)
+
+
 def set_texts(axes: Axes, *, title: str | None, xlabel: str, ylabel: str) -> None:
     """Set labels and title, which are not interpreted; with `title=None` the axes keep theirs."""
     if title is not None:
-        axes.set_title(lines(title), loc="left", fontsize="medium", **LITERAL)
+        set_title(axes, title)
     axes.set_xlabel(lines(xlabel), **LITERAL)
     axes.set_ylabel(lines(ylabel), **LITERAL)
 
@@ -193,10 +219,12 @@ def add_legend(axes: Axes, handles: Sequence[Artist], names: Sequence[object], *
         text.set(text=inert(name, LONGEST_ENTRY), **LITERAL)
 
 
-def add_colour_bar(axes: Axes, image: Any, label: str) -> None:
-    """Add a colour bar to the right of the axes, as high as they are."""
-    bar = figure_of(axes).colorbar(image, cax=axes.inset_axes((1.03, 0.0, 0.045, 1.0)))
-    bar.set_label(lines(label), **LITERAL)
+def add_colour_bar(axes: Axes, image: Any, label: str, *, beside: float = 0.0) -> None:
+    """Add a colour bar as high as the axes to their right, `beside` widths of the axes away."""
+    bar = figure_of(axes).colorbar(image, cax=axes.inset_axes((1.03 + beside, 0.0, 0.045, 1.0)))
+    box = axes.get_window_extent()
+    height = min(box.height, box.width * axes.get_data_ratio()) if axes.get_aspect() == 1.0 else box.height
+    bar.set_label(wrapped(label, height / figure_of(axes).dpi), **LITERAL)
 
 
 def in_range(values: Floats, label: str) -> tuple[Floats, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from bisimetric.models.mdp import MDP, Model
 from bisimetric.models.rows import Floats, real_array
 from bisimetric.views.figures import (
     BLANK,
+    BRIGHT,
     LITERAL,
+    LUMINANCE,
     add_colour_bar,
     axes_or_new,
     colour_image,
@@ -31,12 +33,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HEAT_MAP_SIZE = (5.0, 4.2)  # inches
-LARGEST_TEXT, SMALLEST_TEXT = 11.0, 4.5  # points; a mark that would be smaller becomes a dot
+LARGEST_TEXT, SMALLEST_TEXT = 11.0, 5.0  # points; a mark that would be smaller becomes a dot
 FEW, READABLE = 12, 7.0  # up to FEW marks are at least READABLE points high, even if they are larger than their cells
 POINTS = 72.0  # per inch
+LARGEST_DOT = 4.0  # points
 LONGEST_MARK = 8  # characters
-LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green and blue
-BRIGHT = 0.55  # text is black on colours of a larger luminance, white on others
+RAISED, RAISED_SIZE = 0.3, 0.55  # of a mark above an arrow: how far from the middle, in cells, and how large
 
 
 def heat_map(
@@ -46,7 +48,7 @@ def heat_map(
     label: str = "distance",
     title: str | None = None,
     marks: Mapping[State, str] | None = None,
-    axes: Axes | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw one value per state over the cells of a grid chain, with walls in grey.
 
@@ -63,7 +65,7 @@ def heat_map(
         The title.
     marks : mapping from state to str, optional
         Short texts to write into cells; a state is given by index or name.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         Axes to draw into instead of a new figure.
 
     Returns
@@ -96,7 +98,7 @@ def heat_map(
     cells = checked_cells(chain.names)
     array = _checked_values(values, chain.n_states)
     texts = {state_index(state, chain.n_states, chain.names): text for state, text in marked.items()}
-    drawn = axes_or_new(axes, HEAT_MAP_SIZE)
+    drawn = axes_or_new(ax, HEAT_MAP_SIZE)
     from matplotlib.colors import to_rgb
 
     shown, unit = in_range(array, label)
@@ -113,25 +115,34 @@ def heat_map(
     return figure_of(drawn)
 
 
-def draw_marks(axes: Axes, cells: GridCells, texts: Mapping[int, str], brightness: Floats) -> None:
-    """Write texts into cells, small enough to fit if there are many; `brightness` [n] is that of the cells' colours."""
+def draw_marks(
+    axes: Axes, cells: GridCells, texts: Mapping[int, str], brightness: Floats, raised: Set[int] = frozenset()
+) -> None:
+    """Write texts into cells, small enough to fit if there are many; `brightness` [n] is that of the cells' colours.
+
+    Cells in `raised` have an arrow below the text, which then stands in the upper part.
+    """
     cell = _cell_size(axes, cells)
     for state, text in texts.items():
         line = inert(text, LONGEST_MARK)
-        fitting = _fitting(line, cell)
-        size = max(fitting, READABLE) if len(texts) <= FEW else fitting
+        fitting = _fitting(line, cell * (RAISED_SIZE if state in raised else 1.0))
+        size = max(fitting, READABLE) if len(texts) <= FEW and state not in raised else fitting
         x, y, across, up = _anchor(cells, state, inside=size == fitting)
+        y -= RAISED if state in raised else 0.0
         colour = "black" if brightness[state] > BRIGHT else "white"
         if size >= SMALLEST_TEXT:
             axes.text(x, y, line, ha=across, va=up, color=colour, fontsize=size, **LITERAL)
         else:
-            axes.plot(x, y, "o", color=colour, markersize=max(cell, 1.5))
+            axes.plot(x, y, "o", color=colour, markersize=min(max(cell, 1.5), LARGEST_DOT))
 
 
-def can_be_read(axes: Axes, cells: GridCells, texts: Mapping[int, str]) -> bool:
-    """Whether all of the texts can be written into their cells."""
+def can_be_read(axes: Axes, cells: GridCells, texts: Mapping[int, str], raised: Set[int] = frozenset()) -> bool:
+    """Whether all of the texts can be written into their cells, above an arrow in those that are `raised`."""
     cell = _cell_size(axes, cells)
-    return len(texts) <= FEW or all(_fitting(text, cell) >= SMALLEST_TEXT for text in texts.values())
+    if len(texts) <= FEW and not raised & set(texts):
+        return True
+    sizes = (cell * (RAISED_SIZE if state in raised else 1.0) for state in texts)
+    return all(_fitting(text, size) >= SMALLEST_TEXT for text, size in zip(texts.values(), sizes, strict=True))
 
 
 def _cell_size(axes: Axes, cells: GridCells) -> float:

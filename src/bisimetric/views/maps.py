@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bisimetric.models.chain import Label, MarkovChain
-from bisimetric.models.mdp import Model
+from bisimetric.models.mdp import MDP, Model
 from bisimetric.models.rows import Floats
+from bisimetric.views.arrows import TRAPS, draw_arrows, has_arrow
 from bisimetric.views.figures import GRID, WALL_GREY, inert, set_texts
 from bisimetric.views.grid_cells import GridCells, draw_beside
 from bisimetric.views.heat_map import LONGEST_MARK, can_be_read, draw_marks
@@ -21,7 +22,8 @@ from bisimetric.views.heat_map import LONGEST_MARK, can_be_read, draw_marks
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FREE_COLOUR, GAIN, LOSS = "white", "#FFDFA3", "#BFE1F6"  # cells by the sign of their reward: tints of orange and blue
+FREE_COLOUR, GAIN, LOSS = "white", "#FFDFA3", "#BFE1F6"  # cells by their reward and its usual size: orange and blue
+TRAP_COLOUR = "#7A8B99"  # of holes and cliffs
 LINED = 30  # maps of at most this many rows and columns have lines between cells
 MARKED = 60  # at most this many rewards or starts are written into a map
 MOST_LETTERED = 0.4  # share of the cells that may have letters for labels
@@ -31,30 +33,49 @@ START_WORD = "start"
 SEEN = {"door"}  # labels that a map shows anyway: a door is a gap in a wall
 
 
-def draw_map(axes: Axes, model: Model, cells: GridCells, title: str) -> None:
-    """Draw the map of a model: walls in grey, rewards by colour and number, the start as S, labels as letters."""
+def draw_map(axes: Axes, model: Model, cells: GridCells, title: str, weights: Floats | None = None) -> None:
+    """Draw the map of a model: walls in grey, rewards by colour and number, the start as S, labels as letters.
+
+    `weights` [n, A] are how often a policy of a decision process takes each action: its arrows and rewards are shown.
+    """
     from matplotlib.colors import ListedColormap, to_rgb
 
-    reward = _rewards(model)
-    colour = np.where(reward > 0, 1, np.where(reward < 0, 2, 0))
-    tints = [FREE_COLOUR, GAIN, LOSS]
+    reward = _rewards(model, weights)
+    usual = _ground(reward, cells)
+    trap = np.array([label in TRAPS for label in model.labels or [""] * model.n_states])
+    colour = np.where(trap, 3, np.where(reward > usual, 1, np.where(reward < usual, 2, 0)))
+    tints = [FREE_COLOUR, GAIN, LOSS, TRAP_COLOUR]
     tinted = ListedColormap(tints).with_extremes(bad=WALL_GREY)
-    axes.imshow(cells.picture(colour), cmap=tinted, vmin=0, vmax=2, extent=cells.extent, interpolation="nearest")
+    axes.imshow(cells.picture(colour), cmap=tinted, vmin=0, vmax=3, extent=cells.extent, interpolation="nearest")
     if max(cells.shape) <= LINED:
         left, right, bottom, top = cells.extent
         axes.vlines(np.arange(left, right), bottom, top, colors=GRID, linewidth=0.6)
         axes.hlines(np.arange(top, bottom), left, right, colors=GRID, linewidth=0.6)
     draw_beside(axes, cells, np.array([to_rgb(tints[k]) for k in colour]))
-    marks, key = _marks(axes, model, reward, cells)
-    draw_marks(axes, cells, marks, np.ones(len(reward)))
+    arrows = _with_arrows(model, cells, weights)
+    marks, key = _marks(axes, model, np.where(trap, usual, reward), cells, arrows)
+    moved = arrows & set(marks)
+    draw_marks(axes, cells, marks, np.where(trap, 0.0, 1.0), moved)
+    if isinstance(model, MDP) and weights is not None:
+        draw_arrows(axes, model, cells, weights, moved)
+        key.append("arrows: policy")
     axes.set(xticks=[], yticks=[])
     set_texts(axes, title=title, xlabel=_in_lines(key), ylabel="")
 
 
-def _rewards(model: Model) -> Floats:
-    """[n], the reward of every state; of a decision process the one that is furthest from 0 among its actions."""
+def _with_arrows(model: Model, cells: GridCells, weights: Floats | None) -> set[int]:
+    if not isinstance(model, MDP) or weights is None:
+        return set()
+    return set(np.flatnonzero(has_arrow(model, cells)).tolist())
+
+
+def _rewards(model: Model, weights: Floats | None) -> Floats:
+    """[n], the reward of every state; of a decision process under a policy, else the furthest from 0 of its actions."""
     if isinstance(model, MarkovChain):
         return np.zeros(model.n_states) if model.reward is None else model.reward
+    if weights is not None:
+        mean: Floats = (weights * np.where(weights > 0, model.rewards, 0.0)).sum(axis=1)
+        return mean
     offered = np.where(model.available, model.rewards, 0.0)
     furthest: Floats = offered[np.arange(model.n_states), np.abs(offered).argmax(axis=1)]
     return furthest
@@ -66,24 +87,27 @@ def start_marks(start: Floats | None) -> dict[int, str]:
     return {int(k): "S" for k in starts} if len(starts) <= MARKED else {}
 
 
-def _marks(axes: Axes, model: Model, reward: Floats, cells: GridCells) -> tuple[dict[int, str], list[str]]:
+def _marks(
+    axes: Axes, model: Model, reward: Floats, cells: GridCells, arrows: set[int]
+) -> tuple[dict[int, str], list[str]]:
     """The texts in the cells, without starts or rewards if they are too many to read, and what they mean."""
     labels = model.labels
     marks = start_marks(model.start)
     key = ["S: start"] if marks else []
     ground = _ground(reward, cells)
-    rewarded = [int(k) for k in np.flatnonzero(reward != ground)]
+    letters = _letters(labels, cells)
+    lettered = {k for k, label in enumerate(labels or ()) if label in letters and reward[k] == 0.0}
+    rewarded = [int(k) for k in np.flatnonzero(reward != ground) if k not in lettered]
     numbers = {k: f"{marks[k]} {_signed(reward[k])}" if k in marks else _signed(reward[k]) for k in rewarded}
-    if numbers and len(numbers) <= MARKED and can_be_read(axes, cells, numbers):
+    if numbers and len(numbers) <= MARKED and can_be_read(axes, cells, numbers, arrows):
         marks |= numbers
-        what = "rewards" if isinstance(model, MarkovChain) else "largest rewards"
+        what = "rewards" if isinstance(model, MarkovChain) or arrows else "largest rewards"
         key.append(f"numbers: {what}" + (f", else {_signed(ground)}" if ground else ""))
     elif numbers:
         key += [f"orange: rewards up to {_signed(reward.max())}"] if reward.max() > 0 else []
         key += [f"blue: rewards down to {_signed(reward.min())}"] if reward.min() < 0 else []
     elif ground:
         key.append(f"all rewards {_signed(ground)}")
-    letters = _letters(labels, cells)
     free = [k for k, label in enumerate(labels or ()) if label in letters and k not in marks and k not in cells.beside]
     few = len(free) <= min(MARKED, MOST_LETTERED * len(reward))
     used = {labels[k] for k in free} if labels is not None and few else set()

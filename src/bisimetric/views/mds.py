@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric.errors import InvalidOption
 from bisimetric.models.rows import Floats
-from bisimetric.views.embedding import Embedding, HasValue, embed
+from bisimetric.views.embedding import Embedding, embed
 from bisimetric.views.figures import (
     GRID,
-    LITERAL,
-    MARKERS,
     add_colour_bar,
     add_legend,
     axes_or_new,
     figure_of,
-    inert,
+    look,
+    require_matplotlib,
     set_texts,
 )
+from bisimetric.views.labels import write_names
+from bisimetric.views.tables import HasValue, as_table, one_each
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MDS_SIZE = (6.4, 4.6)  # inches
+MDS_SIZE = (6.8, 4.8)  # inches
 LEAST_DEPTH = 0.25  # smallest range of the colours, relative to that of the positions
-NAME_SIZE, LONGEST_POINT_NAME = 8.0, 24  # points, characters
+LARGEST_POINT, SMALLEST_POINT, POINTS_AREA = 52.0, 9.0, 2600.0  # points² of a marker, and of all together about
 POINTS_MARGIN = 0.08  # around the points, as a share of their width
-
-Given = TypeVar("Given")
+MOST_GROUPS = 30  # groups that differ in colour or marker
 
 
 def mds(
@@ -42,112 +42,119 @@ def mds(
     names: Iterable[object] | None = None,
     title: str | None = None,
     seed: int = 0,
-    axes: Axes | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
-    """Draw N objects as points whose distances are close to the given ones (metric MDS to three dimensions).
+    """Draw N objects as points whose distances in the picture are close to the given ones (metric MDS).
 
-    The first two dimensions are the position, the third is the colour.
+    Names that have no room beside their points are left out. The stress, which is said below the picture, is the part
+    of the distances that the picture gets wrong: 0.1 is fair, 0.2 poor.
 
     Parameters
     ----------
-    distances : array [N, N], or Distances, Solution or Embedding
-        A symmetric matrix of distances, what `bisimetric.pairwise` returns, the solution of a chain with itself, or
+    distances : Distances, Solution, MDPSolution, array [N, N] or Embedding
+        What `bisimetric.pairwise` returned, the solution of a model with itself, any symmetric matrix of distances, or
         what `embed` made of one of them.
     groups : iterable of N labels, optional
-        The group of every point, shown by the shape of its marker; at most ten different labels.
+        The group of every point, shown by its colour and marker, with a legend. Without groups, and for an `Embedding`
+        of three dimensions, the colour is the third coordinate.
     names : iterable of N names, optional
-        Names to write beside the points; None or an empty name leaves its point without one.
+        Names to write beside the points; None or an empty name leaves its point without one. By default the names of
+        the states.
     title : str, optional
-        The title.
+        The title; by default the name of the model and the certified gap.
     seed : int
         The seed of the random starts of the MDS.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         Axes to draw into instead of a new figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure that holds the axes. The label of the x axis gives the stress of the embedding.
+        The figure that holds the axes.
 
     Raises
     ------
     InvalidOption
         If `distances` is not a symmetric matrix of finite numbers ≥ 0, or `groups` or `names` lacks an entry.
     MissingExtra
-        If matplotlib or scikit-learn is missing.
+        If matplotlib, scikit-learn or textalloc is missing.
 
     Examples
     --------
     >>> import bisimetric as bm
     >>> rooms = ["four-rooms:p0", "four-rooms:p1", "four-rooms:p8"]
-    >>> figure = bm.plot.mds(bm.pairwise(rooms, discount=0.9), names=rooms)
+    >>> figure = bm.plot.mds(bm.pairwise(rooms, discount=0.9), names=rooms, groups=["p0", "p1", "p0"])
     """
-    embedding = distances if isinstance(distances, Embedding) else embed(distances, dimensions=3, seed=seed)
+    require_matplotlib()
+    written, unit = names, "distance"
+    if isinstance(distances, Embedding):
+        embedding = distances
+    else:
+        table = as_table(distances)
+        embedding = embed(distances, dimensions=3 if groups is None else 2, seed=seed)
+        written = table.rows if names is None and table.named else names
+        title, unit = table.title if title is None else title, table.label
     points = embedding.points
-    if points.shape[1] != 3:
-        raise InvalidOption(f"the embedding has {points.shape[1]} dimensions, expected 3")
+    if points.shape[1] not in (2, 3):
+        raise InvalidOption(f"the embedding has {points.shape[1]} dimensions, expected 2 or 3")
     labels = _checked_groups(groups, len(points))
-    drawn = axes_or_new(axes, MDS_SIZE)
+    texts = None if written is None else one_each(written, "names", "a name", len(points))
+    drawn = axes_or_new(ax, MDS_SIZE)
     colours = _draw_points(drawn, points, labels)
-    drawn.set(**_limits(points), aspect="equal")
-    if names is not None:
-        written = _one_per_point(names, "names", "a name", len(points))
-        _write_names(drawn, points, ["" if name is None else inert(name, LONGEST_POINT_NAME) for name in written])
-    drawn.grid(color=GRID, linewidth=0.6)
-    drawn.set_axisbelow(True)
-    add_colour_bar(drawn, colours, "third coordinate")
-    set_texts(
-        drawn,
-        title=title,
-        xlabel=f"first coordinate (stress {embedding.stress:.3f})",
-        ylabel="second coordinate",
-    )
+    finish_map(drawn, points, f"stress {embedding.stress:.3f}", unit, title)
+    if colours is not None:
+        add_colour_bar(drawn, colours, "third coordinate")
+    if texts is not None:
+        write_names(drawn, points[:, :2], ["" if name is None else str(name) for name in texts])
     return figure_of(drawn)
 
 
+def finish_map(axes: Axes, points: Floats, quality: str, unit: str, title: str | None) -> None:
+    """Set the limits of a map of points, its grid and its labels; the axes have one scale."""
+    axes.set(**_limits(points), aspect="equal")
+    axes.grid(color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.locator_params(nbins=6)
+    xlabel = f"first coordinate, as {unit}\n{quality}"
+    set_texts(axes, title=title, xlabel=xlabel, ylabel="second coordinate")
+
+
+def point_area(count: int) -> float:
+    """The area of a marker among so many, in points²."""
+    return min(LARGEST_POINT, max(SMALLEST_POINT, POINTS_AREA / count))
+
+
 def _draw_points(axes: Axes, points: Floats, labels: list[str] | None) -> Any:
-    """Draw the points, one scatter per group; returns the colours of the third coordinate, for a colour bar."""
-    import matplotlib
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
+    """Draw the points, one scatter per group; returns the colours of the third coordinate, if they show it."""
     from matplotlib.lines import Line2D
 
-    # A third coordinate that hardly varies gets one colour: the range of colours has a minimum.
-    least = LEAST_DEPTH * float(np.ptp(points[:, :2], axis=0).max())
-    low, high = float(points[:, 2].min()), float(points[:, 2].max())
-    more = max(0.0, least - (high - low)) / 2
-    colours = ScalarMappable(Normalize(low - more, high + more), matplotlib.colormaps["viridis"])
+    colours = _depth(points) if points.shape[1] == 3 else None
     of = np.array([""] * len(points) if labels is None else labels)
     names = list(dict.fromkeys(of.tolist()))
     handles = []
-    for name, marker in zip(names, MARKERS, strict=False):
-        mine = of == name
+    for k, name in enumerate(names):
+        mine, style = of == name, look(k)
         axes.scatter(
-            points[mine, 0], points[mine, 1], c=colours.to_rgba(points[mine, 2]), marker=marker, s=52,
-            edgecolors="black", linewidths=0.7, zorder=4,
+            points[mine, 0], points[mine, 1], marker=style.marker, s=point_area(len(points)), edgecolors="black",
+            c=[style.colour] if colours is None else colours.to_rgba(points[mine, 2]), linewidths=0.6, zorder=4,
         )  # fmt: skip
-        handles.append(Line2D([], [], color="0.45", marker=marker, linestyle="", markeredgecolor="black"))
+        shade = style.colour if colours is None else "0.45"
+        handles.append(Line2D([], [], color=shade, marker=style.marker, linestyle="", markeredgecolor="black"))
     if labels is not None:
-        add_legend(axes, handles, names, below=True)
+        add_legend(axes, handles, names, below=colours is not None)
     return colours
 
 
-def _write_names(axes: Axes, points: Floats, names: list[str]) -> None:
-    """Write names beside their points, on the side of the middle; names of points in one place stand in a column."""
-    middle = np.mean(axes.get_xlim())
-    near = NAME_SIZE * figure_of(axes).dpi / 72  # pixels
-    written: list[Floats] = []  # pixels
-    for (x, y), name in zip(points[:, :2], names, strict=True):
-        if not name:
-            continue
-        pixel = axes.transData.transform((x, y))
-        down = sum(bool(np.abs(pixel - other).max() < near) for other in written)
-        written.append(pixel)
-        left = x < middle
-        axes.annotate(
-            name, (x, y), (7 if left else -7, -4 - 1.2 * NAME_SIZE * down), textcoords="offset points",
-            ha="left" if left else "right", fontsize=NAME_SIZE, zorder=5, **LITERAL,
-        )  # fmt: skip
+def _depth(points: Floats) -> Any:
+    """Colours of the third coordinate; if it hardly varies they do neither: their range has a minimum."""
+    import matplotlib
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    least = LEAST_DEPTH * float(np.ptp(points[:, :2], axis=0).max())
+    low, high = float(points[:, 2].min()), float(points[:, 2].max())
+    more = max(0.0, least - (high - low)) / 2
+    return ScalarMappable(Normalize(low - more, high + more), matplotlib.colormaps["viridis"])
 
 
 def _limits(points: Floats) -> dict[str, tuple[float, float]]:
@@ -164,22 +171,9 @@ def _limits(points: Floats) -> dict[str, tuple[float, float]]:
 def _checked_groups(groups: Iterable[object] | None, count: int) -> list[str] | None:
     if groups is None:
         return None
-    labels = [str(label) for label in _one_per_point(groups, "groups", "a label", count)]
-    if len(set(labels)) > len(MARKERS):
+    labels = [str(label) for label in one_each(groups, "groups", "a label", count)]
+    if len(set(labels)) > MOST_GROUPS:
         raise InvalidOption(
-            f"groups has {len(set(labels))} different labels, expected at most {len(MARKERS)}; merge some"
+            f"groups has {len(set(labels))} different labels, expected at most {MOST_GROUPS}; merge some"
         )
     return labels
-
-
-def _one_per_point(given: Iterable[Given], what: str, entry: str, count: int) -> list[Given]:
-    """The entries as a list; raises unless there is one per point."""
-    try:  # mappings and sets have no order that could mean points
-        entries = None if isinstance(given, (Mapping, Set)) else list(given)
-    except TypeError:
-        entries = None
-    if entries is None:
-        raise InvalidOption(f"{what} is a {type(given).__name__}, expected a list with {entry} per point")
-    if len(entries) != count:
-        raise InvalidOption(f"{what} has {len(entries)} entries, expected {entry} per point: {count}")
-    return entries

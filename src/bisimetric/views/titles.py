@@ -1,0 +1,71 @@
+"""What pictures say about the models and the distances: titles, and the units of colour bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bisimetric.cost import reward_gap
+from bisimetric.errors import InvalidOption
+from bisimetric.models.mdp import MDP, Model
+from bisimetric.solving.solution import Answer, Solution
+from bisimetric.views.figures import shortened
+
+LONGEST_TITLE = 46  # characters of a model's name in a title; a longer one keeps both ends
+
+
+def model_names(solution: Answer, names: Sequence[str] | None = None) -> tuple[str, str]:
+    """What to call the two models: the names given, or where the models come from, or how many states they have."""
+    if names is None:
+        source, target = (model.title or described(model) for model in solution.models)
+        return source, target
+    if isinstance(names, str) or len(names) != 2:
+        raise InvalidOption(f"names is {names!r}, expected the names of the source and of the target")
+    return str(names[0]), str(names[1])
+
+
+def described(model: Model) -> str:
+    """The kind and the size of a model without a name."""
+    kind = "process" if isinstance(model, MDP) else "chain"
+    return f"a {kind} of {model.n_states} state{'s' if model.n_states > 1 else ''}"
+
+
+def is_with_itself(solution: Answer) -> bool:
+    """Whether the solution compares a model with itself, from the same start."""
+    source, target = solution.models
+    return source is target or (source.n_states == target.n_states and source == target)
+
+
+def headline(solution: Answer, names: Sequence[str] | None = None) -> str:
+    """The two models in one line."""
+    source, target = (shortened(name, LONGEST_TITLE) for name in model_names(solution, names))
+    if is_with_itself(solution) and source == target:
+        return f"distances between the states of {source}"
+    return f"{source} and {target}"
+
+
+def facts(solution: Answer) -> str:
+    """The distance between the starts, if there are any, the discount and the certified gap, in one line."""
+    parts = [f"γ = {solution.discounting}", f"certified gap {solution.gap:.1e}"]
+    if all(model.start is not None for model in solution.models) and not is_with_itself(solution):
+        parts.insert(0, f"distance between the starts {solution.distance:.6g}")
+    return ", ".join(parts)
+
+
+def distance_label(solution: Answer, what: str = "distance") -> str:
+    """The label of an axis or colour bar of distances, with their unit where it is known."""
+    unit = distance_unit(solution)
+    return f"{what} ({unit})" if unit else what
+
+
+def distance_unit(solution: Answer) -> str:
+    """The unit of the distances; empty for an array of costs, which has none that is known."""
+    if not isinstance(solution, Solution):
+        return "reward per step"
+    problem = solution.problem
+    if problem.discount == 1.0:
+        return "probability"
+    if problem.cost_text:
+        return problem.cost_text + (", per step" if problem.normalised else ", discounted sum")
+    if problem.cost_name == reward_gap.name:
+        return "reward per step" if problem.normalised else "discounted sum of rewards"
+    return ""
