@@ -73,17 +73,14 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
     start : [n] array or None
         A distribution, also where a single state was given.
     names : tuple of str, or None
-    labels : tuple, or None
-        Collections are tuples here.
+    labels : tuple, or None; collections are tuples here
     n_states : int
     row_error : [n] array
         With what rounding to exact rows adds, a few units in the last place.
     start_error : float
     uncertain : bool
         Whether rows or the start are known only up to an error that is larger than rounding.
-    title : str or None
-        What the chain was read from, as "four-rooms:p1" or the name of a file, for titles of pictures. It is no part of
-        the chain: chains that differ in it alone are equal, and files do not keep it.
+    title : str or None, what it was read from, for pictures; equality and files ignore it
 
     Raises
     ------

@@ -10,6 +10,7 @@ from bisimetric._support.options import check_kind
 from bisimetric.models.chain import State, state_index
 from bisimetric.models.rows import Floats
 from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.horizon_solution import HorizonSolution
 from bisimetric.solving.solution import Answer
 from bisimetric.views.figures import (
     BRIGHT,
@@ -94,7 +95,8 @@ def coupling(
     law = solution.coupling[i, j]  # type: ignore[index]
     rows, columns = np.unique(law.nonzero()[0]), np.unique(law.nonzero()[1])
     joint = law.toarray()[np.ix_(rows, columns)]
-    apart = solution.value[np.ix_(rows, columns)]
+    later = solution.at(1).value if isinstance(solution, HorizonSolution) else solution.value
+    apart = later[np.ix_(rows, columns)]
     laws = joint.sum(axis=1), joint.sum(axis=0)
     texts = [[model.name_of(int(k)) for k in states] for model, states in ((source, rows), (target, columns))]
     if ax is None:

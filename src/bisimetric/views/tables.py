@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._support.text import discount_text
+from bisimetric.cost import reward_gap
 from bisimetric.errors import InvalidOption
 from bisimetric.many.table import Distances, TableQuestion
 from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats, real_array
 from bisimetric.solving.solution import Answer
-from bisimetric.views.titles import distance_label, facts, headline
+from bisimetric.views.titles import distance_label, facts, headline, reward_unit
 
 ASYMMETRY = 1e-6  # largest difference between d and its transpose, relative to the largest distance
 
@@ -70,7 +71,8 @@ def _of_chains(table: DistanceTable, question: TableQuestion | None) -> Distance
     count = f"{n} chains" if question.one_list else f"{n} and {m} chains"
     kind = "normalised" if question.normalised else "not normalised"
     title = f"distances between the starts of {count}\nγ = {discount_text(question.discount)} ({kind})"
-    label = f"distance ({question.cost})" if question.cost else "distance"
+    unit = reward_unit(normalised=question.normalised) if question.cost == reward_gap.name else question.cost
+    label = f"distance ({unit})" if unit else "distance"
     return table._replace(
         rows=list(question.rows), columns=list(question.columns), named=True, label=label, title=title,
         axes=("chain", "chain"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from bisimetric.cost import reward_gap
 from bisimetric.errors import InvalidOption
 from bisimetric.models.mdp import MDP, Model
-from bisimetric.solving.solution import Answer, Solution
+from bisimetric.problems.bisimilarity import BisimilarityProblem
+from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.solution import Answer
 from bisimetric.views.figures import shortened
 
 LONGEST_TITLE = 46  # characters of a model's name in a title; a longer one keeps both ends
@@ -59,13 +62,17 @@ def distance_label(solution: Answer, what: str = "distance") -> str:
 
 def distance_unit(solution: Answer) -> str:
     """The unit of the distances; empty for an array of costs, which has none that is known."""
-    if not isinstance(solution, Solution):
-        return "reward per step"
-    problem = solution.problem
-    if problem.discount == 1.0:
-        return "probability"
+    if isinstance(solution, MDPSolution):
+        return reward_unit(normalised=True)
+    problem: Any = solution.problem  # type: ignore[attr-defined]
+    if isinstance(problem, BisimilarityProblem):
+        return "probability" if problem.discount == 1.0 else "discounted probability"
+    normalised = getattr(problem, "normalised", False)
     if problem.cost_text:
-        return problem.cost_text + (", per step" if problem.normalised else ", discounted sum")
-    if problem.cost_name == reward_gap.name:
-        return "reward per step" if problem.normalised else "discounted sum of rewards"
-    return ""
+        return f"{problem.cost_text}, {'per step' if normalised else 'discounted sum'}"
+    return reward_unit(normalised=normalised) if problem.cost_name == reward_gap.name else ""
+
+
+def reward_unit(*, normalised: bool) -> str:
+    """The unit of distances by rewards."""
+    return "reward per step" if normalised else "discounted sum of rewards"
