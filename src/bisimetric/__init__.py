@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from bisimetric.solving.exact import ExactCertificate as ExactCertificate
     from bisimetric.solving.exact import certify_exactly as certify_exactly
     from bisimetric.solving.game_solution import MDPSolution as MDPSolution
+    from bisimetric.solving.guarantee import Guarantee as Guarantee
+    from bisimetric.solving.guarantee import guarantee as guarantee
     from bisimetric.solving.history import Status as Status
     from bisimetric.solving.history import Step as Step
     from bisimetric.solving.horizon_solution import HorizonSolution as HorizonSolution
@@ -159,6 +161,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     ),
     "solving.game_solution": ("MDPSolution",),
     "solving.solve": ("solve",),
+    "solving.guarantee": ("Guarantee", "guarantee"),
     "solving.history": ("Status", "Step"),
     "solving.horizon_solution": ("HorizonSolution",),
     "solving.solution": ("Solution",),

@@ -1,22 +1,23 @@
 """How far the rows of an estimated chain may be from the true ones, with a given probability.
 
-A state x was left N times, and p̂ is the share of each of the S states that could follow. Then with probability 1 - δ, for
-all N at once,
+A state x was left N times, and p̂ is the share of each of the S states that could follow. Then with probability 1 -
+δ, for all N at once,
 
     ‖p̂ - p‖₁  ≤  2 · max { q - p : p ≤ q,  N·kl(q‖p) ≤ ln(2√N) + ln C(S, b) + ln((S-1)/δ),  1 ≤ b ≤ k },
 
-where kl is the divergence of two coins, k the number of states that followed at least once, and q any share that b of
-those states can have together.
+where kl is the divergence of two coins, k the number of states that followed at least once, and q any share that b
+of those states can have together.
 
-*Proof.* ‖p̂ - p‖₁ = 2 (p̂(B) - p(B)) for B = {p̂ > p}, a set of states that were seen, of size b ≤ k (Weissman et al.
-2003 take the union over all sets B; here sets of size b share the probability δ/(S-1), so that rows with few successors
-pay for few sets). For one B the draws are coins. The mixture of their likelihoods by Krichevsky and Trofimov, divided by
-the true one, is a martingale with mean 1; it exceeds 1/δ for some N with probability at most δ (Ville 1939), and is at
-least e^(N·kl(p̂(B)‖p(B)))/(2√N). So N may be random and depend on what was seen, as visits of a Markov chain do: the draws
-at the visits of x are independent of one another, whatever the order of visits.
+*Proof.* ‖p̂ - p‖₁ = 2 (p̂(B) - p(B)) for B = {p̂ > p}, a set of states that were seen, of size b ≤ k (Weissman et
+al. 2003 take the union over all sets B; here sets of size b share the probability δ/(S-1), so that rows with few
+successors pay for few sets). For one B the draws are coins. The mixture of their likelihoods by Krichevsky and
+Trofimov, divided by the true one, is a martingale with mean 1; it exceeds 1/δ for some N with probability at most δ
+(Ville 1939), and is at least e^(N·kl(p̂(B)‖p(B)))/(2√N). So N may be random and depend on what was seen, as visits
+of a Markov chain do: the draws at the visits of x are independent of one another, whatever the order of visits.
 
-This needs sequences that are independent of one another, each a path of the same Markov chain that ends at a time which
-does not look ahead. The divergence instead of its quadratic bound makes radii of nearly deterministic rows shrink like 1/N.
+This needs sequences that are independent of one another, each a path of the same Markov chain that ends at a time
+which does not look ahead. The divergence instead of its quadratic bound makes radii of nearly deterministic rows
+shrink like 1/N.
 
 The function kl is convex in (q, p), so q - p is concave in q, and its maximum over an interval is found by a golden
 section search, which ends after SECTIONS steps.
@@ -51,8 +52,8 @@ def within_confidence(
 ) -> EstimatedChain:
     """The chain with `row_error` and `start_error` from its counts.
 
-    Each of them is wrong with probability at most `failure`. `successors` is how many states could follow each state, all
-    by default. With a `growth` the errors are those of as many times the counts.
+    Each of them is wrong with probability at most `failure`. `successors` is how many states could follow each state,
+    all by default. With a `growth` the errors are those of as many times the counts.
     """
     n = chain.n_states
     could_follow = _checked_successors(successors, n)
@@ -111,8 +112,9 @@ def _largest_difference(least: Floats, largest: Floats, divergence: Floats) -> F
         low, high = np.where(rising, inner, low), np.where(rising, high, outer)
     best = 0.5 * (low + high)
     between = (best > 1.0 - largest) & (best < largest)
-    places = np.where(between, 1.0 - largest, best), np.where(between, largest, best)
-    return np.asarray(np.maximum(*(q - _smallest(q, divergence) for q in places)) * SEARCHED_TO)
+    places = np.where(between, 1.0 - largest, best), np.where(between, largest, best), least, 1.0 - least
+    differences = [q - _smallest(q, divergence) for q in places]
+    return np.asarray(np.maximum.reduce(differences) * SEARCHED_TO)
 
 
 def _smallest(q: Floats, divergence: Floats) -> Floats:

@@ -1,10 +1,10 @@
 """What data say about the true distance between two processes, whatever those are.
 
-The chains of a solution were estimated from counts. With probability `confidence` all true rows and starts are within radii
-of the estimated ones (`models.confidence`): each of the n + m rows and two starts may fail with probability
-(1 - confidence)/(n + m + 2). Then the true distance is within the bounds for all chains within those radii
-(`certificates.robust`). Costs are taken as known: where they come from mean rewards, the guarantee is about states with
-these rewards.
+The chains of a solution were estimated from counts. With probability `confidence` all true rows and starts are
+within radii of the estimated ones (`models.confidence`): each of the n + m rows and two starts may fail with
+probability (1 - confidence)/(n + m + 2). Then the true distance is within the bounds for all chains within those
+radii (`certificates.robust`). Costs are taken as known: where they come from mean rewards, the guarantee is about
+states with these rewards.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def guarantee(
 ) -> Guarantee:
     """Bound the distance between the processes that two estimated chains were estimated from.
 
-    The interval holds with probability `confidence` whatever the processes are, for independent sequences that are paths
-    of Markov chains on the states of the problem, and costs that are known.
+    The interval holds with probability `confidence` whatever the processes are, for independent sequences that are
+    paths of Markov chains on the states of the problem, and costs that are known.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def guarantee(
     for role, chain in (("source", solution.problem.source), ("target", solution.problem.target)):
         if not isinstance(chain, EstimatedChain) or chain.start is None:
             raise InvalidProblem(
-                f"the {role} is a {type(chain).__name__}, expected a chain with counts and a start: from_trajectories(...)"
+                f"the {role} is a {type(chain).__name__}, expected counts and a start; from_trajectories keeps them"
             )
     low, high = _interval(solution, share, successors, 1.0)
     if not extrapolate:
@@ -136,9 +136,7 @@ def _interval(
     return solution.between_all(problem.part(first, second, problem.cost, problem.stop)).interval
 
 
-def _growth(
-    solution: Solution, confidence: float, successors: npt.ArrayLike | None, width: float
-) -> float | None:
+def _growth(solution: Solution, confidence: float, successors: npt.ArrayLike | None, width: float) -> float | None:
     """How many times the data make the interval narrower than the distance; widths shrink about like 1/√growth."""
     distance = solution.distance
     if width <= distance:
