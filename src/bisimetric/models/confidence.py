@@ -20,7 +20,7 @@ which does not look ahead. The divergence instead of its quadratic bound makes r
 shrink like 1/N.
 
 The function kl is convex in (q, p), so q - p is concave in q, and its maximum over an interval is found by a golden
-section search, which ends after SECTIONS steps.
+section search, which ends after GOLDEN_SECTIONS steps.
 
 References: Hoeffding 1963; Weissman et al. 2003; Krichevsky & Trofimov 1981; Ville 1939.
 """
@@ -40,7 +40,7 @@ from bisimetric.models.estimated import EstimatedChain
 from bisimetric.models.radii import LARGEST_ROW_ERROR
 from bisimetric.models.rows import Floats, Ints
 
-SECTIONS = 24  # of an interval, each by the golden ratio
+GOLDEN_SECTIONS = 24  # of an interval, each by the golden ratio
 NEWTON_STEPS = 8
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 SEARCHED_TO = 1.0 + 1e-6  # factor that covers what the search leaves
@@ -106,7 +106,7 @@ def _largest_difference(least: Floats, largest: Floats, divergence: Floats) -> F
     `largest`, otherwise at most 1 - `largest`.
     """
     low, high = least.copy(), 1.0 - least
-    for _ in range(SECTIONS):
+    for _ in range(GOLDEN_SECTIONS):
         inner, outer = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         rising = outer - _smallest(outer, divergence) > inner - _smallest(inner, divergence)
         low, high = np.where(rising, inner, low), np.where(rising, high, outer)
