@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bisimetric.couplings.coupling import Coupling as Coupling
     from bisimetric.couplings.coupling import Potentials as Potentials
     from bisimetric.couplings.explanation import Explanation as Explanation
+    from bisimetric.couplings.gradient import Gradient as Gradient
     from bisimetric.couplings.parting import JointPath as JointPath
     from bisimetric.couplings.timed import HorizonCoupling as HorizonCoupling
     from bisimetric.io.save_load import load as load
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from bisimetric.solvers.sinkhorn.step_size import FromTheorem as FromTheorem
     from bisimetric.solving.exact import ExactCertificate as ExactCertificate
     from bisimetric.solving.exact import certify_exactly as certify_exactly
+    from bisimetric.solving.game_gradient import MDPGradient as MDPGradient
     from bisimetric.solving.game_solution import MDPSolution as MDPSolution
     from bisimetric.solving.guarantee import Guarantee as Guarantee
     from bisimetric.solving.guarantee import guarantee as guarantee
@@ -108,6 +110,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "couplings.explanation": ("Explanation",),
     "couplings.parting": ("JointPath",),
     "couplings.timed": ("HorizonCoupling",),
+    "couplings.gradient": ("Gradient",),
     "io.save_load": (
         "load",
         "save",
@@ -159,6 +162,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "ExactCertificate",
         "certify_exactly",
     ),
+    "solving.game_gradient": ("MDPGradient",),
     "solving.game_solution": ("MDPSolution",),
     "solving.solve": ("solve",),
     "solving.guarantee": ("Guarantee", "guarantee"),

@@ -27,6 +27,7 @@ class StartTransport(NamedTuple):
     sources: npt.NDArray[np.int64]  # [cells]
     targets: npt.NDArray[np.int64]  # [cells]
     weight: Floats  # [cells]
+    potential: Floats  # [states with mass in the target's start], of that transport
 
     def law(self, shape: tuple[int, int]) -> Floats:
         """The joint law as an [n, m] array."""
@@ -41,7 +42,7 @@ def between_starts(certificate: Certificate, source: Floats, target: Floats) -> 
     if len(xs) == 1 and len(ys) == 1:
         pair = xs[0], ys[0]
         value, low, high = (bound[pair].item() for bound in (certificate.value, certificate.lower, certificate.upper))
-        return StartTransport(value, low, high, xs, ys, np.ones(1))
+        return StartTransport(value, low, high, xs, ys, np.ones(1), np.zeros(1))
     laws = source[xs], target[ys]
     bounds = (bound[np.ix_(xs, ys)] for bound in (certificate.lower, certificate.upper, certificate.value))
     below, above, best = (_transport(bound, *laws) for bound in bounds)
@@ -49,7 +50,7 @@ def between_starts(certificate: Certificate, source: Floats, target: Floats) -> 
     if not certificate.upper[xs[above.left], ys[above.right]].any():  # the cost of this plan is exactly zero
         lower, upper, best = 0.0, 0.0, above
     value = float(np.clip(best.upper, lower, upper))
-    return StartTransport(value, lower, upper, xs[best.left], ys[best.right], best.weight)
+    return StartTransport(value, lower, upper, xs[best.left], ys[best.right], best.weight, best.potential)
 
 
 class _LawTransport(NamedTuple):
@@ -58,6 +59,7 @@ class _LawTransport(NamedTuple):
     left: npt.NDArray[np.int32]
     right: npt.NDArray[np.int32]
     weight: Floats
+    potential: Floats
 
 
 def _transport(distances: Floats, source: Floats, target: Floats) -> _LawTransport:
@@ -80,7 +82,7 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _LawTranspo
     below, above = float(lower[0] - slip) * largest, float(upper[0] + slip) * largest
     if largest < SUBNORMAL_BELOW:
         below, above = float(np.nextafter(below, -np.inf)), float(np.nextafter(above, np.inf))
-    return _LawTransport(below, above, cells.left, cells.right, cells.weight)
+    return _LawTransport(below, above, cells.left, cells.right, cells.weight, cells.potential * largest)
 
 
 def _single_row(law: Floats) -> Rows:

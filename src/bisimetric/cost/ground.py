@@ -76,6 +76,7 @@ class Named:
     function: Callable[[MarkovChain, MarkovChain], Floats]
     error: Callable[[MarkovChain, MarkovChain], float]  # bound on the relative error of every cost
     terms: tuple[tuple[float, Named], ...] = ()  # weights and costs, if it is a sum
+    reward_weight: float | None = None  # of |r - r'| in it, 0 where rewards do not matter; None where that is not known
 
     def __call__(self, source: MarkovChain, target: MarkovChain) -> Floats:
         return self.function(source, target)
@@ -200,7 +201,10 @@ def _sum(terms: tuple[tuple[float, Named], ...]) -> Named:
 
     name = " + ".join((f"{weight:g}·" if weight != 1.0 else "") + cost.name for weight, cost in terms)
     units = dict.fromkeys(cost.unit for _, cost in terms if cost.unit)
-    return Named(name, " + ".join(units), between, error, terms)
+    weights = [None if cost.reward_weight is None else weight * cost.reward_weight for weight, cost in terms]
+    known = [weight for weight in weights if weight is not None]
+    of_rewards = sum(known) if len(known) == len(weights) else None
+    return Named(name, " + ".join(units), between, error, terms, of_rewards)
 
 
 def _shown_term(weight: float, cost: Named) -> str:
@@ -301,5 +305,5 @@ def _label_mismatch(source: MarkovChain, target: MarkovChain) -> Floats:
     return differ
 
 
-reward_gap = Named("reward_gap", "reward", _reward_gap, _reward_gap_error)
-label_mismatch = Named("label_mismatch", "mismatch", _label_mismatch, exact)
+reward_gap = Named("reward_gap", "reward", _reward_gap, _reward_gap_error, reward_weight=1.0)
+label_mismatch = Named("label_mismatch", "mismatch", _label_mismatch, exact, reward_weight=0.0)

@@ -45,5 +45,7 @@ def _rounded_once(source: MarkovChain, target: MarkovChain) -> float:
     return DIFFERENCE
 
 
-label_difference = Named("label_difference", "labels", _on_sets(lambda difference, _: difference), exact)
-label_jaccard = Named("label_jaccard", "share of labels", _on_sets(_jaccard), _rounded_once)
+label_difference = Named(
+    "label_difference", "labels", _on_sets(lambda difference, _: difference), exact, reward_weight=0.0
+)
+label_jaccard = Named("label_jaccard", "share of labels", _on_sets(_jaccard), _rounded_once, reward_weight=0.0)

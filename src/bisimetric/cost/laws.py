@@ -235,4 +235,4 @@ def _turned(matrices: Floats) -> Floats:
     return np.swapaxes(matrices, -1, -2)
 
 
-emissions = Named("emissions", "distance between emissions", _emissions, _emissions_error)
+emissions = Named("emissions", "distance between emissions", _emissions, _emissions_error, reward_weight=0.0)

@@ -63,7 +63,7 @@ def features(metric: str | Callable[[Any, Any], float] = "euclidean") -> Named:
         entries = _vectors(source, "source").shape[1]
         return 2 * (entries + 4) * UNIT_ROUNDOFF if isinstance(metric, str) and metric in ROUNDED_RELATIVELY else 0.0
 
-    return Named(f"features({called!r})", f"{called} distance", between, error)
+    return Named(f"features({called!r})", f"{called} distance", between, error, reward_weight=0.0)
 
 
 def _vectors(chain: MarkovChain, role: str) -> Floats:

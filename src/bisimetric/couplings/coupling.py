@@ -23,7 +23,7 @@ from bisimetric.couplings.joint_law import (
     first_pair,
     potential_rows,
 )
-from bisimetric.couplings.occupancy import visits
+from bisimetric.couplings.occupancy import FAIL_ABOVE, visits
 from bisimetric.couplings.witness import Proof, Witness, successors
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain, state_index
@@ -129,12 +129,16 @@ class Coupling(InNotebooks, Immutable):
             matrix.eliminate_zeros()
         return matrix
 
-    def occupancy_of(self, moves: sparse.csr_array, law: Floats) -> Floats:
-        """The occupancy [n, m] from a joint law [n, m] of the start; `moves` is what `moves()` returns."""
+    def occupancy_of(self, moves: sparse.csr_array, law: Floats, accuracy: float = FAIL_ABOVE) -> Floats:
+        """The occupancy [n, m] from a joint law [n, m] of the start; `moves` is what `moves()` returns.
+
+        `accuracy` is the accepted 1-norm error, relative to its mass.
+        """
         discount, ends = self.problem.discount, self.problem.ends
         b = law.ravel() * (1.0 - discount if discount < 1.0 else 1.0)
         closed = ends is None or not ends.any()
-        return visits(moves.T.tocsr(), b, discount, rows=law.shape[0], closed=closed).reshape(law.shape)
+        transposed = moves.T.tocsr()
+        return visits(transposed, b, discount, rows=law.shape[0], closed=closed, accuracy=accuracy).reshape(law.shape)
 
     def simulate(self, steps: int, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:
         """A random path of the coupled chains.

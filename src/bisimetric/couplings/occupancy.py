@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bisimetric import kernels
 from bisimetric.errors import SolverFailed
 from bisimetric.linear import direct, krylov
 from bisimetric.linear.ladder import Ladder
@@ -48,26 +49,29 @@ def longest_time(transposed: Any, b: Floats) -> float:
     return float(times.x.max())
 
 
-def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool) -> Floats:
+def visits(
+    transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool, accuracy: float = FAIL_ABOVE
+) -> Floats:
     """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form, `closed` says that Π loses no mass.
 
-    Without a discount Π has ends, which it reaches with probability one.
+    Without a discount Π has ends, which it reaches with probability one. `accuracy` is the accepted 1-norm error,
+    relative to the mass of ν.
 
     From a single pair BiCGSTAB often diverges, so sweeps spread the law first. If the residual of its result is too
     large, in the 1-norm, a factorisation solves the system.
     """
     longest = 1.0 / (1.0 - discount) if discount < 1.0 else longest_time(transposed, b)
     mass = float(b.sum()) * longest
-    certain = _accepted(longest)
-    apply = krylov.of_matrix(transposed, discount)
-    target = OCCUPANCY_TOL * float(b.max())
+    certain = max(accuracy, _accepted(longest))
+    transposed = sparse.csr_array(transposed)
+    target = OCCUPANCY_TOL * (accuracy / FAIL_ABOVE) * float(b.max())
 
     def by_bicgstab() -> Floats:
         spread = _sweep(transposed, b, discount, b, SWEEPS)
-        return krylov.bicgstab(apply, b, spread, rows=rows, target=target).x
+        return krylov.on_stored(transposed, discount, b, spread, rows=rows, target=target).x
 
     def by_factors() -> Floats:
-        return direct.Factors(sparse.csr_array(transposed), discount).solve(b, target)[0]
+        return direct.Factors(transposed, discount).solve(b, target)[0]
 
     error = np.inf
     for method in (by_bicgstab, by_factors):
@@ -85,6 +89,7 @@ def visits(transposed: Any, b: Floats, discount: float, *, rows: int, closed: bo
 
 def _sweep(transposed: Any, b: Floats, discount: float, law: Floats, times: int) -> Floats:
     """Apply ν ← b + γΠᵀν this many times."""
-    for _ in range(times):
-        law = b + discount * (transposed @ law)
+    law = law.copy()
+    parts = transposed.indptr, transposed.indices, transposed.data
+    kernels.evaluation.sweep_stored(*parts, b, discount, law, np.empty(law.size), times)
     return law

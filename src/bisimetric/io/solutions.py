@@ -48,6 +48,7 @@ PROBLEM_KEYS = (
     "one_chain",
     "cost_name",
     "cost_unit",
+    "reward_weight",
 )
 SOLUTION_KEYS = ("problem", "priced", "scale", "steps", "witness", *RECORD_KEYS)
 SOLUTION_ARRAYS = (
@@ -85,6 +86,8 @@ def _problem_document(problem: Problem) -> Document:
         "discount": problem.discount,
         "normalised": problem.normalised,
     }
+    if problem.reward_weight is not None:
+        question["reward_weight"] = problem.reward_weight
     if problem.stop is not None:
         question["stop"] = stream(problem.stop, "|b1")
     if problem.unsolved is not None:
@@ -159,7 +162,13 @@ def _problem(fields: Fields) -> Problem:
             f"{fields.name('cost_error')} is {off:g}, expected a number from 0 to {LARGEST_COST_ERROR:g}"
         )
     name, unit = (fields.of_kind(key, str) if fields.has(key) else "" for key in ("cost_name", "cost_unit"))
-    return changed(problem, normalised=normalised, unsolved=unsolved, cost_error=off, cost_name=name, cost_unit=unit)
+    weight = fields.number("reward_weight") if fields.has("reward_weight") else None
+    if weight is not None and not 0.0 <= weight < np.inf:
+        raise FileFormatError(f"{fields.name('reward_weight')} is {weight:g}, expected a number ≥ 0")
+    if weight and (source.reward is None or target.reward is None):
+        raise FileFormatError(f"{fields.name('reward_weight')} is {weight:g}, but a chain has no rewards")
+    words = {"cost_name": name, "cost_unit": unit, "reward_weight": weight}
+    return changed(problem, normalised=normalised, unsolved=unsolved, cost_error=off, **words)
 
 
 def _bisimilarity_problem(source: MarkovChain, target: MarkovChain, fields: Fields) -> BisimilarityProblem:

@@ -20,6 +20,7 @@ __getattr__, __dir__ = lazy_names(
         "listing",
         "check",
         "robust",
+        "gradient",
         "refinement",
         "lifting",
         "sinkhorn",

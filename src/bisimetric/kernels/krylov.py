@@ -122,6 +122,13 @@ def _apply_independent(system, vector, out, other):
 
 
 @part
+def _apply_stored(system, vector, out, other):
+    discount, indptr, indices, data, sums = system
+    evaluation.apply_stored(FIRST, len(sums), indptr, indices, data, vector, out, other, discount, sums)
+    return _total(sums)
+
+
+@part
 def _total(sums):
     """Add up the sums of all rows, in their order."""
     product = 0.0
@@ -159,3 +166,4 @@ def _full(system, x, p, r, t, shadow, alpha, omega):
 on_trees = kernel(bicgstab_over(_apply_trees, _direction, _half, _full, _assign, "on_trees"))
 preconditioned = kernel(bicgstab_over(_apply_preconditioned, _direction, _half, _full, _assign, "preconditioned"))
 independent = kernel(bicgstab_over(_apply_independent, _direction, _half, _full, _assign, "independent"))
+stored = kernel(bicgstab_over(_apply_stored, _direction, _half, _full, _assign, "stored"))

@@ -87,6 +87,21 @@ def bicgstab(
     return Solved(guess, *method(None, b, guess, target, budget))
 
 
+def on_stored(
+    matrix: sparse.csr_array, discount: float, b: Floats, guess: Floats, *, rows: int, target: float
+) -> Solved:
+    """Solve (I - γΠ) x = b from `guess` (overwritten) for a stored Π; in one call if it is small."""
+    parts = matrix.indptr, matrix.indices, matrix.data
+    if matrix.nnz <= ONE_CALL:
+        system = discount, *parts, np.empty((1, 2))
+        return Solved(guess, *kernels.krylov.stored(system, b, guess, target, MAX_PRODUCTS))
+
+    def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
+        kernels.evaluation.apply_stored(i, j, *parts, vector, out, other, discount, sums)
+
+    return bicgstab(by_rows(work, rows, matrix.nnz), b, guess, rows=rows, target=target)
+
+
 def gmres(
     product: Callable[[Floats], Floats], b: Floats, start: Floats, target: float, diagonal: Floats | None = None
 ) -> Floats:

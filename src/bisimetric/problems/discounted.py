@@ -58,6 +58,9 @@ class Problem(EqualByContent, InNotebooks, Immutable):
         rewards and the discount as given.
     cost_name, cost_unit : str
         What the cost is called and measured in, for results; empty for an array.
+    reward_weight : float or None
+        How much the gap between two rewards counts in the cost: 1 for `reward_gap`, 0 for costs of labels. None where
+        that is not known: for arrays, and for functions that are not in `bisimetric.cost`.
     unsolved : [n, m] array of bool, or None
         Pairs that were not asked for (`distance(..., pairs="reachable")`): NaN in every answer.
     shape : (n, m)
@@ -87,6 +90,7 @@ class Problem(EqualByContent, InNotebooks, Immutable):
     cost_error: float = field(repr=False)  # largest relative error of an entry of `cost`, apart from underflow
     cost_name: str  # empty for an array
     cost_unit: str
+    reward_weight: float | None  # of |r - r'| in the cost, without the factor 1 - γ; None where that is not known
 
     def __init__(
         self,
@@ -102,7 +106,7 @@ class Problem(EqualByContent, InNotebooks, Immutable):
             check_chain(chain, role)
         gamma = checked_discount(discount)
         shape = (source.n_states, target.n_states)
-        checked, error, name, unit = ground_cost(cost, source, target)
+        checked, error, name, unit, reward_weight = ground_cost(cost, source, target)
         if normalised is not False and flag(normalised, "normalised"):
             error += normalise(checked, gamma)
         refuse_overflow(checked, gamma)
@@ -118,6 +122,7 @@ class Problem(EqualByContent, InNotebooks, Immutable):
             "cost_error": error,
             "cost_name": name,
             "cost_unit": unit,
+            "reward_weight": reward_weight,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -210,6 +215,7 @@ class GroundCost(NamedTuple):
     error: float  # largest relative error of an entry
     name: str  # empty for an array
     unit: str
+    reward_weight: float | None  # of |r - r'| in it; None where that is not known
 
 
 def ground_cost(cost: npt.ArrayLike | Cost | None, source: MarkovChain, target: MarkovChain) -> GroundCost:
@@ -222,7 +228,8 @@ def ground_cost(cost: npt.ArrayLike | Cost | None, source: MarkovChain, target: 
     ground = reward_gap if cost is None else cost
     checked = _checked_cost(ground, source, target, shape)
     error = ground.error(source, target) if isinstance(ground, Named) else 0.0
-    return GroundCost(checked, error, *cost_words(ground))
+    weight = ground.reward_weight if isinstance(ground, Named) else None
+    return GroundCost(checked, error, *cost_words(ground), weight)
 
 
 def _checked_cost(

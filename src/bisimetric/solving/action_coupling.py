@@ -74,7 +74,7 @@ class ActionCoupling(InNotebooks):
         )
         rows, columns, weights = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
         for k, (block, witness) in enumerate(zip(solution._bellman.blocks, witnesses, strict=True)):
-            for pairs, inside, first, last in _few_at_once(solution._decisive_cells[k], witness.cells_per_pair):
+            for pairs, inside, first, last in few_at_once(solution._decisive_cells[k], witness.cells_per_pair):
                 cells = witness.cells(first, last)
                 count = np.diff(cells.indptr)[inside]
                 chosen = np.repeat(cells.indptr[inside], count) + count_up(count)
@@ -194,7 +194,7 @@ def _transport_at(solution: MDPSolution, place: object) -> _MoveTransport:
     return _MoveTransport((s, t), names, _successors(game.source, s, a), _successors(game.target, t, b), cells)
 
 
-def _few_at_once(chosen: MovePairs, cells_per_pair: int) -> Iterator[tuple[Ints, Ints, int, int]]:
+def few_at_once(chosen: MovePairs, cells_per_pair: int) -> Iterator[tuple[Ints, Ints, int, int]]:
     """Pairs of states with their pairs of moves, in parts: those with moves first..last, counted from `first`."""
     order = np.argsort(chosen.cells, kind="stable")
     pairs, moves = chosen.pairs[order], chosen.cells[order]

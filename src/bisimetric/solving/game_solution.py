@@ -24,6 +24,7 @@ from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.game import GameBellman
 from bisimetric.problems.game import Game
 from bisimetric.solving.action_coupling import ActionCoupling, ActionPotentials
+from bisimetric.solving.game_gradient import MDPGradient, game_gradient
 from bisimetric.solving.history import Status, Step
 from bisimetric.solving.solution import Answer, Solution
 
@@ -169,6 +170,40 @@ class MDPSolution(Answer):
         occupancy = coupling.occupancy_of(moves, law)
         question = self._decisive_cost, self.value, self.problem.discount, True, self.decisive
         return self._explained(JointWalk(self.models, law, moves, occupancy, *question), k, from_starts=start is None)
+
+    def gradient(self, *, start: object = None) -> MDPGradient:
+        """The derivatives of the distance by the kernels, rewards and starts of both processes and by the discount.
+
+        They go through the decisive actions, with one linear system and no other solve.
+
+        Parameters
+        ----------
+        start : pair of states, or [n, m] array, optional
+            From where the distance is meant; by default from the starts of the processes.
+
+        Returns
+        -------
+        MDPGradient
+
+        Raises
+        ------
+        MissingStart
+            No `start` is given and a process has none.
+        SolverFailed
+            The occupancies cannot be computed accurately this close to discount 1.
+
+        Examples
+        --------
+        >>> import bisimetric as bm
+        >>> stay, go = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
+        >>> mdp = bm.MDP([stay, go], [[0, 0], [1, 0]], start=0)
+        >>> bm.bisimulation_metric(mdp, mdp.with_start(1), discount=0.5).gradient().source_reward
+        array([[-1.,  0.],
+               [ 0.,  0.]])
+        """
+        law = self.coupling.law(start)
+        low = self.interval[0] if start is None else float((law * self.lower).sum(where=law > 0))
+        return game_gradient(self, law, self._start_potentials(start, law), low)
 
     @property
     def models(self) -> tuple[Model, Model]:
