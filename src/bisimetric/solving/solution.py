@@ -283,7 +283,7 @@ class Solution(Answer):
         first, second = self.problem.source, self.problem.target
         if first is second and first.uncertain and not self.problem.cost.diagonal().any():
             states = np.flatnonzero(source)  # one unknown chain against itself
-            return StartTransport(0.0, 0.0, 0.0, states, states, source[states])
+            return StartTransport(0.0, 0.0, 0.0, states, states, source[states], np.zeros(len(states)))
         found = between_starts(self.certificate, source, target)
         errors = first.start_error, second.start_error
         if not any(errors):
@@ -358,7 +358,8 @@ class Solution(Answer):
         """
         coupling = self.coupling
         law = coupling.law(start)
-        low = self.interval[0] if start is None else float((law * self.lower).sum(where=law > 0))
+        below = self.computation.lower
+        low = self.computed_interval[0] if start is None else float((law * below).sum(where=law > 0))
         return gradient_of(coupling, self._proof, self.value, law, self._start_potentials(start, law), low)
 
     def _start_law(self) -> Floats:
