@@ -24,6 +24,7 @@ from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.game import GameBellman
 from bisimetric.problems.game import Game
 from bisimetric.solving.action_coupling import ActionCoupling, ActionPotentials
+from bisimetric.solving.chain_gradient import start_derivatives
 from bisimetric.solving.game_gradient import MDPGradient, game_gradient
 from bisimetric.solving.history import Status, Step
 from bisimetric.solving.solution import Answer, Solution
@@ -203,7 +204,7 @@ class MDPSolution(Answer):
         """
         law = self.coupling.law(start)
         low = self.interval[0] if start is None else float((law * self.lower).sum(where=law > 0))
-        return game_gradient(self, law, self._start_potentials(start, law), low)
+        return game_gradient(self, law, start_derivatives(self, start, law), low)
 
     @property
     def models(self) -> tuple[Model, Model]:

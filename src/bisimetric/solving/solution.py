@@ -21,7 +21,7 @@ from bisimetric.certificates.robust import ROBUST_ROUNDS, between_laws, within_r
 from bisimetric.certificates.starts import StartTransport, between_starts
 from bisimetric.couplings.coupling import Coupling, Potentials
 from bisimetric.couplings.explanation import Explanation, checked_total, explained
-from bisimetric.couplings.gradient import Gradient, StartPotentials, gradient_of, start_potentials
+from bisimetric.couplings.gradient import Gradient
 from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.couplings.witness import Proof
 from bisimetric.errors import InvalidOption, MissingStart
@@ -30,6 +30,7 @@ from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import is_immediate
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.assignment import Assignment, Coupled, assign, nearest
+from bisimetric.solving.chain_gradient import chain_gradient
 from bisimetric.solving.history import Status, Step
 
 
@@ -161,18 +162,6 @@ class Answer(Stored, Viewed, Immutable, ABC):
     def _between(self, source: Floats, target: Floats) -> StartTransport:
         """The distance between two laws of the start."""
         return between_starts(self.certificate, source, target)
-
-    def _start_potentials(self, start: object, law: Floats) -> StartPotentials | None:
-        """The derivatives by the two starts; None if `start` is a joint law, which has no two parts."""
-        if start is None:
-            found = self._starts
-            source, target = (model.start for model in self.models)
-            assert source is not None
-            assert target is not None
-            return start_potentials(self.value, source, target, len(found.weight), found.potential)
-        if isinstance(start, np.ndarray):
-            return None
-        return start_potentials(self.value, law.sum(axis=1), law.sum(axis=0), 1, np.zeros(1))
 
     def _explained(self, walk: JointWalk, k: int, *, from_starts: bool) -> Explanation:
         """The k largest parts of the distance from a joint law, which must be inside its certified interval."""
@@ -326,8 +315,6 @@ class Solution(Answer):
     def gradient(self, *, start: object = None) -> Gradient:
         """The derivatives of the distance by the cost, the kernels, the starts, the rewards and the discount.
 
-        They follow from the coupling and the potentials that were found, with one linear system and no other solve.
-
         Parameters
         ----------
         start : pair of states or array [n, m], optional
@@ -343,8 +330,6 @@ class Solution(Answer):
             No `start` is given and a chain has none.
         InvalidProblem
             The distance has no discount, or its derivatives overflow.
-        SolverFailed
-            The occupancies cannot be computed accurately this close to discount 1.
 
         Examples
         --------
@@ -356,11 +341,7 @@ class Solution(Answer):
         array([[ 4.091, -4.091],
                [ 0.   ,  0.   ]])
         """
-        coupling = self.coupling
-        law = coupling.law(start)
-        below = self.computation.lower
-        low = self.computed_interval[0] if start is None else float((law * below).sum(where=law > 0))
-        return gradient_of(coupling, self._proof, self.value, law, self._start_potentials(start, law), low)
+        return chain_gradient(self, start)
 
     def _start_law(self) -> Floats:
         return self._starts.law(self.problem.shape)
