@@ -104,6 +104,16 @@ class Gradient(Derivatives):
         Whether no visited pair and no start ties: then the distance is differentiable and this is its derivative. If
         not, there may be a kink. The test is cheap: it looks at the potentials that were found, so it may see a kink
         where there is none, never the other way round up to 1e-9 of the largest distance.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> fair = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], start=0)
+    >>> bent = bm.MarkovChain([[0.3, 0.7], [0, 1]], reward=[0, 1], start=0)
+    >>> gradient = bm.distance(fair, bent, discount=0.9).gradient()
+    >>> gradient.source.toarray().round(3) + 0.0  # mass moved to the second state brings the chains together
+    array([[ 4.091, -4.091],
+           [ 0.   ,  0.   ]])
     """
 
     cost: Floats

@@ -330,16 +330,6 @@ class Solution(Answer):
             No `start` is given and a chain has none.
         InvalidProblem
             The distance has no discount, or its derivatives overflow.
-
-        Examples
-        --------
-        >>> import bisimetric as bm
-        >>> fair = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], start=0)
-        >>> bent = bm.MarkovChain([[0.3, 0.7], [0, 1]], reward=[0, 1], start=0)
-        >>> gradient = bm.distance(fair, bent, discount=0.9).gradient()
-        >>> gradient.source.toarray().round(3) + 0.0  # mass moved to the second state brings the chains together
-        array([[ 4.091, -4.091],
-               [ 0.   ,  0.   ]])
         """
         return chain_gradient(self, start)
 
