@@ -112,7 +112,7 @@ class Gradient(Derivatives):
     >>> bent = bm.MarkovChain([[0.3, 0.7], [0, 1]], reward=[0, 1], start=0)
     >>> gradient = bm.distance(fair, bent, discount=0.9).gradient()
     >>> gradient.source.toarray().round(3) + 0.0  # mass moved to the second state brings the chains together
-    array([[ 4.091, -4.091],
+    array([[ 1.488, -1.488],
            [ 0.   ,  0.   ]])
     """
 
