@@ -212,5 +212,5 @@ def test_the_most_likely_way_to_part():
     assert [row[0] for row in found["moments"]] == [5 * x + y for x, y in (moment.states for moment in path.moments)]
     assert found["parting"] == path.parting
     assert found["summary"] == path.summary()
-    same = bm.distance(protocol(0.1), protocol(0.1), discount=0.9)
+    same = bm.distance(protocol(0.1), protocol(0.1, names=list("abcde")), discount=0.9)
     assert payload(same)["explanation"]["path"] is None
