@@ -1,7 +1,6 @@
 """Tables of distances in files: `.csv`, `.npz` and `.json`.
 
-Names are data. In a spreadsheet a cell that begins with = + - @ would be a formula, so such a name is written with an
-apostrophe before it, which spreadsheets take for "this is text"; control characters are escaped.
+Names in `.csv` are inert text (`io/csv_cells`), and numbers are numbers: those below zero too.
 """
 
 from __future__ import annotations
@@ -15,12 +14,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from bisimetric._support.text import printable
+from bisimetric.io.csv_cells import inert_cell
 from bisimetric.io.files import write_file
 from bisimetric.many.table import Distances
 
 TABLE_ENDINGS = (".csv", ".npz", ".json")
-FORMULAS = ("=", "+", "-", "@")  # first characters of a cell that spreadsheets calculate
 
 
 def write_distances(path: str, table: Distances, document: dict[str, Any]) -> None:
@@ -30,7 +28,7 @@ def write_distances(path: str, table: Distances, document: dict[str, Any]) -> No
 
     def write(opened: IO[bytes]) -> None:
         if file.suffix.lower() == ".csv":
-            opened.write(as_csv(table, rows, columns).encode("utf-8", "backslashreplace"))
+            opened.write(as_csv(table, rows, columns).encode())
         elif file.suffix.lower() == ".json":
             opened.write(json.dumps(document, indent=2, allow_nan=False).encode("ascii"))
         else:
@@ -55,12 +53,6 @@ def as_csv(table: Distances, rows: Sequence[str], columns: Sequence[str]) -> str
     for name, numbers in zip(rows, table.value.tolist(), strict=True):
         writer.writerow([inert_cell(name), *numbers])
     return text.getvalue()
-
-
-def inert_cell(name: str) -> str:
-    """The name as text that no spreadsheet takes for a formula."""
-    shown = printable(name, None)
-    return f"'{shown}" if shown.lstrip().startswith(FORMULAS) else shown
 
 
 def status_names(table: Distances) -> list[list[str]]:

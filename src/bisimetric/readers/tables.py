@@ -1,7 +1,8 @@
 """Tables of numbers in `.npy` and `.csv` files; nothing in them is executed, and their size is limited.
 
 A CSV file may have names in its first row, in its first column, or in both, as pandas writes them. A first row is names
-if one of its cells is no number; so is a first column, and one whose head is empty or the only text in its row.
+if one of its cells is no number; so is a first column, and one whose head is empty or the only text in its row. Names
+that were marked as text for spreadsheets (`io/csv_cells`) are read as they were.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from bisimetric._support import memory
 from bisimetric._support.options import shown
 from bisimetric.errors import BisimetricError, FileFormatError, NotEnoughMemory
+from bisimetric.io.csv_cells import original_name
 from bisimetric.io.files import described, open_regular
 
 COPIES = 4  # of a file in memory while it is read
@@ -80,8 +82,8 @@ def _read_csv(file: Path) -> NumberTable:
         raise FileFormatError(f"holds names and no numbers, expected {EXPECTED}")
     width = max(map(len, body))
     values = _numbers(file, skip=1 if header else 0, columns=range(1, width) if named else None)
-    columns = tuple(cell.strip() for cell in first[0][1 if named else 0 :]) if header else None
-    rows = tuple(row[0].strip() for row in _cells(file)[1 if header else 0 :]) if named else None
+    columns = tuple(original_name(cell.strip()) for cell in first[0][1 if named else 0 :]) if header else None
+    rows = tuple(original_name(row[0].strip()) for row in _cells(file)[1 if header else 0 :]) if named else None
     for names, count, what in ((rows, len(values), "rows"), (columns, values.shape[1], "columns")):
         if names is not None and len(names) != count:
             raise FileFormatError(f"has {len(names)} names for {count} {what}, expected one for each")
