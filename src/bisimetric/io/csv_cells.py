@@ -15,7 +15,7 @@ from bisimetric._support.text import escaped
 FORMULAS = ("=", "+", "-", "@")  # first characters of a cell that spreadsheets calculate
 TEXT_MARK = "'"
 ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|([tnr\\]))")
-PLAIN = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
+ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
 
 
 def inert_cell(name: str) -> str:
@@ -44,4 +44,4 @@ def _escaped(char: str) -> str:
 
 def _unescaped(match: re.Match[str]) -> str:
     digits = match[1] or match[2] or match[3]
-    return PLAIN[match[4]] if digits is None else chr(min(int(digits, 16), 0x10FFFF))
+    return ESCAPED[match[4]] if digits is None else chr(min(int(digits, 16), 0x10FFFF))
