@@ -22,6 +22,7 @@ from types import CodeType
 from typing import Generic, TypeVar
 
 from bisimetric._support.threads import DEADLINE, Helpers, OutOfTime
+from bisimetric._support.watching import WATCHER
 from bisimetric.errors import InvalidOption
 
 THREADS_VARIABLE = "BISIMETRIC_THREADS"
@@ -174,6 +175,9 @@ class _Queue(Generic[Result]):
         self.results.append(self._work(first * self._unit, min(last * self._unit, self._size)))
         fitting = (last - first) * BLOCK_SECONDS / max(time.perf_counter() - begin, CLOCK_SECONDS)
         self._grab = max(1, min(int(fitting), 8 * self._grab, self._largest))
+        watcher = WATCHER.get()  # of the caller's thread; helpers have none
+        if watcher is not None:
+            watcher.worked(last / self.units)
         return True
 
     def drain(self) -> None:

@@ -63,7 +63,7 @@ def run_states(request: ReductionRequest, actions: Actions, discount: float, tim
         progress.doing("refining")
         small, classes = quotient(model, actions=actions)
         progress.doing("solving")
-        solution = _distances(small, actions, discount, time_limit, progress)
+        solution = _distances(small, actions, discount, time_limit)
         expense = meter.read()
     closest, farthest = _extremes(solution)
     if request.as_json:
@@ -183,17 +183,15 @@ def _read(request: ReductionRequest, progress: Progress) -> MarkovChain | MDP:
 
 
 def _distances(
-    small: MarkovChain | MDP, actions: Actions, discount: float, time_limit: float | None, progress: Progress
+    small: MarkovChain | MDP, actions: Actions, discount: float, time_limit: float | None
 ) -> AnySolution | None:
     """The distances between classes; None if there is too little memory for them, or states have other actions."""
     try:
         if isinstance(small, MDP):
-            return bisimulation_metric(
-                small, discount=discount, actions=actions, time_limit=time_limit, on_step=progress.on_step
-            )
+            return bisimulation_metric(small, discount=discount, actions=actions, time_limit=time_limit)
         ground = cost.label_mismatch if small.reward is None else cost.reward_gap
         problem = Problem(small, small, discount=discount, cost=ground, normalised=True)
-        return solve(problem, time_limit=time_limit, on_step=progress.on_step)
+        return solve(problem, time_limit=time_limit)
     except (NotEnoughMemory, InvalidProblem) as error:  # the classes are known without them
         if isinstance(small, MarkovChain) and isinstance(error, InvalidProblem):
             raise

@@ -37,7 +37,7 @@ from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.solving.assignment import Assignment
 from bisimetric.solving.game_solution import AnySolution
-from bisimetric.solving.history import Status, Step
+from bisimetric.solving.history import Status
 
 MatchBy = Literal["distance", "coupling"]
 
@@ -73,7 +73,6 @@ class Solve(Protocol):
         tol: float | None,
         max_steps: int | None,
         time_limit: float | None,
-        on_step: Callable[[Step], None],
     ) -> AnySolution: ...
 
 
@@ -137,9 +136,7 @@ def _solve(solve: Solve, request: SolveRequest, progress: Progress) -> tuple[Any
     """The solution, and whether it missed the tolerance given with --tol."""
     progress.doing("solving")
     try:
-        solution = solve(
-            tol=request.tol, max_steps=request.max_steps, time_limit=request.time_limit, on_step=progress.on_step
-        )
+        solution = solve(tol=request.tol, max_steps=request.max_steps, time_limit=request.time_limit)
     except ToleranceNotReached as error:
         missed: AnySolution = error.solution
         return missed, True

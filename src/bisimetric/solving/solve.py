@@ -21,6 +21,7 @@ import numpy.typing as npt
 from bisimetric._support.compiling import COMPILING
 from bisimetric._support.options import flag, function_or_none, seconds_of, whole
 from bisimetric._support.threads import DEADLINE, OutOfTime, deadline, no_deadline
+from bisimetric._support.watching import WATCHER
 from bisimetric.certificates.interval import Bounds
 from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
@@ -37,6 +38,7 @@ from bisimetric.solving.horizon_solution import HorizonSolution
 from bisimetric.solving.kinds import KINDS
 from bisimetric.solving.question import AnswerT, LoopAnswer, ProblemT, Question, SolveRecord
 from bisimetric.solving.solution import Solution
+from bisimetric.solving.watch import StepWatch
 
 SOLVERS_NOISE = 128 * UNIT_ROUNDOFF  # as NOISE: what a solver's own tolerances leave, and the checker does not have
 CHECKERS_NOISE = 2**20 * UNIT_ROUNDOFF  # as NOISE, of the checker: its interval is wider, more so for large supports
@@ -110,8 +112,7 @@ def solve(
     problem : Problem or HorizonProblem
         Two chains, a cost and a discount; over infinitely many steps, or over a finite horizon.
     solver : Solver or str, optional
-        A solver with its options, or the name of one (`bisimetric solvers` lists them); the exact `PolicyIteration()`
-        by default.
+        A solver, or the name of one (`bisimetric solvers` lists them); by default the exact `PolicyIteration()`.
     tol : float, optional
         Relative gap to reach: max(upper - lower) / max(upper). By default the solver's own, 1e-9 for exact solvers;
         approximate ones run their rounds. An explicit tolerance that is missed raises.
@@ -120,8 +121,7 @@ def solve(
     time_limit : float, optional
         Seconds after which to stop; the block of work under way, about 0.05 s, and one certificate come on top.
     initial : array [n, m] or Solution, optional
-        A guess of the distances, or the solution of a similar problem. It saves time, and changes nothing where
-        `solver.uses_initial` is False, which is `LinearProgram` only.
+        A guess of the distances, or the solution of a similar problem, to save time; only `LinearProgram` ignores it.
     throw : bool, default True
         Raise when an explicit tolerance is missed and on Ctrl-C. With False the solution is returned, and its status
         says how the solve ended.
@@ -131,9 +131,8 @@ def solve(
         Solve classes of bisimilar states instead of states where that at least halves the work.
     look_every : int, optional
         Also let the checker look after every so many steps, so that `history` has the distance between the starts and
-        its certified interval there. Each look takes about as long as a step or, of a Sinkhorn solver, ten; approximate
-        solvers are looked at after 1, 2, 4, 8, … rounds and the last anyway. Answers do not depend on it, except that a
-        solve may end earlier.
+        its certified interval there. Each look takes about as long as a step or, of a Sinkhorn solver, ten. Answers do
+        not depend on it, except that a solve may end earlier.
 
     Returns
     -------
@@ -231,8 +230,7 @@ def _run(
                 "interrupted; the certified solution so far is on this exception: error.solution",
                 lambda: under_way.solution(Status.INTERRUPTED),
             ) from None
-        status = Status.INTERRUPTED
-        solution = under_way.solution(status)
+        solution = under_way.solution(status := Status.INTERRUPTED)
     if options.throw and options.is_promised and status in REMEDIES_OF_STATUS:
         raise ToleranceNotReached(
             f"relative gap {solution.relative_gap:.2g} after {len(solution.history)} steps, asked for {options.tol:g}: "
@@ -246,8 +244,8 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     """One solve under way: the current iterate is always one that the checker can certify."""
 
     def __init__(self, question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options) -> None:
-        self._question = question
-        self._options = options
+        self._question, self._options = question, options
+        self._watch: StepWatch | None = None  # where somebody looks on
         self._began = time.perf_counter() - COMPILING.total
         self._history: list[Step] = []
         self._iterate: IterateT | None = None  # before the first sweep is over
@@ -258,6 +256,7 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         if not self._question.prepare(self._options.tol):
             return Status.STALLED
         solver, operator = self._question.solver, self._question.operator
+        self._watch = None if WATCHER.get() is None else StepWatch(self._question)
         iterate = self._accept(solver.init(operator, self._question.start(guess), self._options.tol))
         best, idle = math.inf, 0
         patience = solver.patience(operator)
@@ -314,6 +313,8 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         seconds = max(seconds, self._history[-1].seconds if self._history else 0.0)  # others may compile meanwhile
         step = Step(number, iterate.gap / self._question.operator.scale, seconds, **measured)
         self._history.append(step)
+        if self._watch is not None:
+            self._watch.after(step, iterate, self._bounds)
         if self._options.on_step is not None:
             with no_deadline():  # what users do there is not ours to stop
                 self._options.on_step(step)
