@@ -16,12 +16,12 @@ import bisimetric as bm
 discount = 0.95
 wet = bm.from_gymnasium(gym.make("FrozenLake-v1", is_slippery=True))
 dry = bm.from_gymnasium(gym.make("FrozenLake-v1", is_slippery=False))
-print(wet)
-print(dry)
+wet
 
 # %%
-# Both are decision processes with a known transition table. A policy makes a Markov chain of each; we take the best
-# one. ``optimal_policy`` certifies it: no policy is better by more than ``gap``.
+# Both are decision processes with a known transition table, and differ in nothing but their transitions. A policy
+# makes a Markov chain of each; we take the best one. ``optimal_policy`` certifies it: no policy is better by more
+# than ``gap``.
 
 best_wet, best_dry = wet.optimal_policy(discount), dry.optimal_policy(discount)
 print(f"value of the start: {best_wet.value[0]:.3f} wet, {best_dry.value[0]:.3f} dry; gap at most {best_wet.gap:.0e}")

@@ -69,9 +69,8 @@ print(solution.assignment())
 # γ = 0.99 looks about a hundred minutes ahead, and ``normalised=True`` makes the distance a mean: two people who
 # behave like the two models, as much in step as possible, differ by this many km/h at a time.
 
-low, high = solution.interval
-print(f"{solution.distance:.4f} km/h, proved to be between {low:.6f} and {high:.6f}")
 picture = solution.plot()
+solution
 
 # %%
 # Where does it come from?
