@@ -68,6 +68,7 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
 }
 
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_theme = "pydata_sphinx_theme"
 html_title = "bisimetric"
 html_static_path = ["_static"]

@@ -49,6 +49,7 @@ def own_pictures() -> Iterator[tuple[str, Any]]:
     """The pictures in docs/images."""
     solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)
     yield "four_rooms.png", bm.plot.distances(solution, names=("p1", "p0"))
+    yield "aggregation.png", bm.plot.aggregation(bm.aggregate("four-rooms:p1", n_states=8, discount=0.95))
     for experiment in ALL.values():
         record = read_record(RECORDS / f"{experiment.name}.json")
         for name, figure in experiment.draw(record).items():

@@ -25,6 +25,11 @@ wet
 
 best_wet, best_dry = wet.optimal_policy(discount), dry.optimal_policy(discount)
 print(f"value of the start: {best_wet.value[0]:.3f} wet, {best_dry.value[0]:.3f} dry; gap at most {best_wet.gap:.0e}")
+policy = bm.plot.model(wet, policy=best_wet.policy, title="the best policy on slippery ice")
+
+# %%
+# On slippery ice the best policy heads away from holes, even into the border, and waits for a slip in the right
+# direction.
 
 # %%
 # One number for the difference
@@ -50,7 +55,7 @@ print(f"difference of the values {gap:.3f} <= distance {solution.distance:.3f}")
 # dry one. It is nearest to the holes: on the slippery lake most walks end without a reward. Stepping on the goal is
 # paid in the cell before it, a third of the time on slippery ice.
 
-lakes = bm.plot.distances(solution, names=("slippery", "dry"))
+lakes = solution.plot(names=("slippery", "dry"))
 
 # %%
 # Where does the distance come from? Pairs of cells in which the coupled agents are, and what each pair adds. The
@@ -66,6 +71,12 @@ print(solution.explain(5))
 # whatever one does.
 
 metric = bm.bisimulation_metric(wet, discount=discount)
+states = metric.plot()
+
+# %%
+# Cells of like colour behave alike, and points that are close are. The cell before the goal, (3,2), is unlike all
+# others, and the two next to it come after it. In numbers:
+
 for cell in ("(0,1)", "(0,3)", "(1,0)", "(1,1)", "(3,2)"):
     print(f"from the start to {cell}: {metric.value[0, wet.names.index(cell)]:.4f}")
 
@@ -86,6 +97,11 @@ print(classes.max() + 1, "classes:", dict(zip(wet.names, classes.tolist(), stric
 for n_states in (12, 10, 8, 6):
     small = bm.aggregate(wet, n_states=n_states, discount=discount)
     print(f"{n_states:2} states: values within {small.value_bound:.3f}, policy loses at most {small.policy_loss:.3f}")
+
+# %%
+# Which states are merged, for ten:
+
+merged = bm.plot.aggregation(bm.aggregate(wet, n_states=10, discount=discount))
 
 # %%
 # Twelve states are as good as sixteen. Ten are nearly as good for acting: the policy loses at most 0.014 of 0.180,

@@ -54,9 +54,9 @@ print(f"label changes only: {solution.distance:.10f}, proved to be between {low:
 print(solution.explain())
 
 # %%
-# The sender gives up in both lines of the first table. In the first the receiver has the message nevertheless, so the
-# two sides are left with different opinions; in the second the message never arrived. Nothing else contributes. The
-# second table is the most likely way to get there.
+# The sender gives up in both lines of the first table. In the first the receiver has the message nevertheless, so
+# the two sides are left with different opinions; in the second the message never arrived. Nothing else contributes.
+# The second table is the most likely way to get there.
 #
 # Storm agrees
 # ------------

@@ -75,7 +75,7 @@ solution
 # %%
 # Where does it come from?
 
-print(solution.explain(5))
+parts = bm.plot.explanation(solution.explain(5))
 
 # %%
 # From pairs of *different* states: one still walks where the other already rests, and one still runs where the

@@ -3,7 +3,7 @@ Many models in the plane
 ========================
 
 ``bm.plot.mds`` places models so that distances on paper are about those of the table, and states the stress: how
-far off they are. Points of one colour belong to one group.
+far off they are. Colours are groups, if ``groups=`` is given.
 """
 
 import bisimetric as bm

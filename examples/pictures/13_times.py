@@ -2,8 +2,7 @@
 Running times
 =============
 
-``bm.plot.times`` draws seconds against sizes: a line through the medians, a band from the fastest to the slowest
-run.
+Seconds against sizes: a line through the medians, a band from the fastest to the slowest run.
 """
 
 import time
