@@ -184,6 +184,31 @@ def horizon_problems(draw, *, max_states=3, max_horizon=4, tiny=True, start=Fals
     )
 
 
+@st.composite
+def average_problems(draw, *, max_states=3, tiny=True, start=False, scale=scales):
+    """Any problem of the long run: absorbing, reducible and periodic chains, and those of `chains`."""
+    source, target = (draw(multichains(max_states=max_states, tiny=tiny, start=start)) for _ in range(2))
+    cost = draw(base_costs(source.n_states, target.n_states)) * draw(scale)
+    return bm.AverageProblem(source, target, cost=cost)
+
+
+@st.composite
+def multichains(draw, *, max_states=3, tiny=True, start=False):
+    """A chain of one or two parts with transient states before them, or any other."""
+    if draw(st.booleans()):
+        return draw(chains(max_states=max_states, tiny=tiny, start=start))
+    sizes = draw(st.lists(st.integers(1, max(1, max_states // 2)), min_size=1, max_size=2))
+    parts = [draw(matrices(size, tiny=tiny)) for size in sizes]
+    first = max_states - sum(sizes)
+    n = first + sum(sizes)
+    matrix = np.zeros((n, n))
+    for part, begin in zip(parts, first + np.cumsum([0, *sizes[:-1]]), strict=True):
+        matrix[begin : begin + len(part), begin : begin + len(part)] = part
+    for state in range(first):
+        matrix[state] = draw(rows(n, tiny=tiny))
+    return bm.MarkovChain(matrix, start=draw(st.integers(0, n - 1)) if start else None)
+
+
 def tame_problems(max_states=5, **options):
     """Problems on which linear programs in floats can be trusted."""
     return problems(max_states=max_states, tiny=False, gammas=tame_discounts, scale=st.just(1.0), **options)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bisimetric.couplings.coupling import Potentials as Potentials
     from bisimetric.couplings.explanation import Explanation as Explanation
     from bisimetric.couplings.gradient import Gradient as Gradient
+    from bisimetric.couplings.long_run import LongRunCoupling as LongRunCoupling
     from bisimetric.couplings.parting import JointPath as JointPath
     from bisimetric.couplings.timed import HorizonCoupling as HorizonCoupling
     from bisimetric.io.save_load import load as load
@@ -46,7 +47,9 @@ if TYPE_CHECKING:
     from bisimetric.models.estimated_mdp import EstimatedMDP as EstimatedMDP
     from bisimetric.models.mdp import MDP as MDP
     from bisimetric.models.policies import OptimalPolicy as OptimalPolicy
+    from bisimetric.objectives.average import average_distance as average_distance
     from bisimetric.objectives.weisfeiler_lehman import weisfeiler_lehman_distance as weisfeiler_lehman_distance
+    from bisimetric.problems.average import AverageProblem as AverageProblem
     from bisimetric.problems.discounted import Problem as Problem
     from bisimetric.problems.horizon import HorizonProblem as HorizonProblem
     from bisimetric.readers.convert import as_chain as as_chain
@@ -71,6 +74,7 @@ if TYPE_CHECKING:
     from bisimetric.solvers.base import Solver as Solver
     from bisimetric.solvers.sinkhorn.step_size import Decaying as Decaying
     from bisimetric.solvers.sinkhorn.step_size import FromTheorem as FromTheorem
+    from bisimetric.solving.average_solution import AverageSolution as AverageSolution
     from bisimetric.solving.exact import ExactCertificate as ExactCertificate
     from bisimetric.solving.exact import certify_exactly as certify_exactly
     from bisimetric.solving.game_gradient import MDPGradient as MDPGradient
@@ -109,6 +113,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     ),
     "couplings.explanation": ("Explanation",),
     "couplings.parting": ("JointPath",),
+    "couplings.long_run": ("LongRunCoupling",),
     "couplings.timed": ("HorizonCoupling",),
     "couplings.gradient": ("Gradient",),
     "io.save_load": (
@@ -126,7 +131,9 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "models.estimated_mdp": ("EstimatedMDP",),
     "models.mdp": ("MDP",),
     "models.policies": ("OptimalPolicy",),
+    "objectives.average": ("average_distance",),
     "objectives.weisfeiler_lehman": ("weisfeiler_lehman_distance",),
+    "problems.average": ("AverageProblem",),
     "problems.discounted": ("Problem",),
     "problems.horizon": ("HorizonProblem",),
     "readers.convert": (
@@ -158,6 +165,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "Decaying",
         "FromTheorem",
     ),
+    "solving.average_solution": ("AverageSolution",),
     "solving.exact": (
         "ExactCertificate",
         "certify_exactly",

@@ -316,21 +316,3 @@ def test_save_and_load(command, tmp_path):
     assert ran.code == 0
     assert str(file) in ran.err
     assert bm.load(file).distance == ran.document["distance"]
-
-
-def test_a_finite_horizon(command):
-    """--horizon: the sum over some steps, without a discount unless one is given."""
-    rooms = ("distance", "four-rooms:p1", "four-rooms:p0", "--horizon", 12)
-    ran = command(*rooms, "--json")
-    assert set(ran.document) == KEYS | {"horizon"}
-    assert (ran.document["kind"], ran.document["horizon"], ran.document["discount"]) == ("horizon", 12, 1.0)
-    assert ran.document["lower"] <= 0.12575936317444 <= ran.document["upper"]
-    text = command(*rooms, "--discount", 0.9).out
-    assert "sum of the costs of 12 steps; γ = 0.9" in text
-    assert max(map(len, text.splitlines())) <= 80
-    for wrong in (("--bisimilarity",), ("--normalised",), ("--pairs", "reachable"), ("--out", "x.npz")):
-        ran = command(*rooms, *wrong)
-        assert ran.code == 2
-        assert "--horizon and" in ran.err
-    assert "≥ 1" in command(*rooms[:-1], 0).err
-    assert "backward-induction" in command(*rooms, "--solver", "policy-iteration").err

@@ -6,9 +6,11 @@ They solve the fixed-point equation
 
 in floats (`distances`) and in rational numbers (`exact_distances`), and what belongs to it: metrics of decision
 processes (`games`), bisimilarity (`partitions`), Sinkhorn value iteration (`sinkhorn`), occupancy couplings and
-Theorem 1 (`occupancies`), and the same over a finite horizon (`horizons`).
+Theorem 1 (`occupancies`), and the same over a finite horizon (`horizons`) and in the
+long run (`averages`).
 """
 
+from tests.reference.averages import BIAS_ERROR, exact_averages
 from tests.reference.floats import bellman, distances, evaluate, transport, transports
 from tests.reference.games import exact_game_distances, exact_optimal_rewards, game_distances, optimal_values
 from tests.reference.horizons import exact_horizon_distances, horizon_distances
@@ -37,6 +39,7 @@ from tests.reference.rationals import (
 from tests.reference.sinkhorn import sinkhorn_rounds
 
 __all__ = [
+    "BIAS_ERROR",
     "GRAINS",
     "bellman",
     "bisimilarity",
@@ -44,6 +47,7 @@ __all__ = [
     "coupling_of",
     "distances",
     "evaluate",
+    "exact_averages",
     "exact_bisimilarity_distances",
     "exact_distances",
     "exact_game_distances",

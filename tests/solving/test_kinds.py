@@ -20,6 +20,7 @@ PROBLEMS = {
     BisimilarityProblem: BisimilarityProblem(LABELLED, LABELLED),
     Game: Game(bm.as_mdp(CHAIN), bm.as_mdp(CHAIN), discount=0.9),
     Control: Control(bm.as_mdp(CHAIN), discount=0.9),
+    bm.AverageProblem: bm.AverageProblem(CHAIN, CHAIN),
     bm.HorizonProblem: bm.HorizonProblem(CHAIN, CHAIN, horizon=5),
 }
 

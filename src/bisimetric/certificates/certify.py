@@ -14,6 +14,7 @@ from bisimetric.models.frames import aligned_table
 from bisimetric.models.rows import Floats, Mask, finite, float_array
 from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.operators.trees import TreeWitness, new_trees
+from bisimetric.problems.average import AverageProblem
 from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.problems.discounted import Problem
 
@@ -51,6 +52,8 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
     """
     if not isinstance(problem, Problem):
         raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem")
+    if isinstance(problem, AverageProblem):
+        raise InvalidProblem("certify takes no AverageProblem: average costs alone prove nothing; solve it")
     guess = checked_guess(problem, value, "value")
     if isinstance(problem, BisimilarityProblem):
         return certify_undiscounted(problem, guess)

@@ -17,6 +17,7 @@ from bisimetric.cli.solving import Posed, SolveRequest, check_starts, respond
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.operators.reachable import reachable_part
+from bisimetric.problems.average import AverageProblem
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.horizon import HorizonProblem
 from bisimetric.solvers.base import AnySolver
@@ -24,6 +25,7 @@ from bisimetric.solving.solve import solve
 
 EXACT = "policy-iteration"
 BACKWARD = "backward-induction"
+LONG_RUN = "average-iteration"
 ACCUMULATES = "costs of differing labels add up along the way; --bisimilarity bounds differences of probabilities"
 
 
@@ -34,6 +36,7 @@ class DistanceRequest(SolveRequest):
     target: str
     cost: str | None
     bisimilarity: bool
+    average: bool
     horizon: int | None
     label_changes: bool
     normalised: bool
@@ -43,14 +46,14 @@ class DistanceRequest(SolveRequest):
 def run(request: DistanceRequest) -> int:
     """Compute and print; returns the exit code."""
     _check_choices(request)
-    known = list(solvers.SOLVERS) if request.horizon is None else [BACKWARD]
+    known = [LONG_RUN] if request.average else [BACKWARD] if request.horizon is not None else list(solvers.SOLVERS)
     solver = chosen_solver(request.solver or known[0], request.settings, known)
     return respond(request, partial(_pose, request, solver))
 
 
 def _check_choices(request: DistanceRequest) -> None:
-    if request.horizon is not None:
-        _check_objective(request, "--horizon")
+    if request.average or request.horizon is not None:
+        _check_objective(request, "--average" if request.average else "--horizon")
         return
     if not request.bisimilarity:
         if request.discount == 1.0:
@@ -70,6 +73,7 @@ def _check_objective(request: DistanceRequest, option: str) -> None:
     """Raise if an option is given that does not go with this one."""
     others = {
         "--bisimilarity": request.bisimilarity,
+        "--horizon": request.average and request.horizon is not None,
         "--normalised": request.normalised,
         "--pairs reachable": request.pairs != "all",
         "--out": request.out is not None,
@@ -91,6 +95,8 @@ def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Po
     if request.bisimilarity:
         return _bisimilarity(request, solver, source, target)
     cost = request.cost or "reward"
+    if request.average:
+        return _in_the_long_run(request, solver, source, target, cost)
     if request.horizon is not None:
         return _over_horizon(request, solver, source, target, cost)
     problem = Problem(
@@ -110,6 +116,15 @@ def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Po
     question = QuestionText(
         "distance", request.source, request.target, cost, meaning, request.discount, request.normalised
     )
+    return Posed(question, partial(solve, problem, solver))
+
+
+def _in_the_long_run(
+    request: DistanceRequest, solver: AnySolver, source: MarkovChain, target: MarkovChain, cost: str
+) -> Posed:
+    problem = AverageProblem(source, target, cost=read_cost(cost, (source.n_states, target.n_states)))
+    meaning = f"average cost per step in the long run; cost: {printable(cost)}{_steps(request)}"
+    question = QuestionText("average", request.source, request.target, cost, meaning, None, normalised=False)
     return Posed(question, partial(solve, problem, solver))
 
 

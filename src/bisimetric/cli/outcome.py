@@ -18,8 +18,9 @@ from bisimetric.cli.output import Expense, Row, facts_table, pairs_table, shown_
 from bisimetric.couplings.explanation import Explanation
 from bisimetric.models.mdp import Model
 from bisimetric.solving.assignment import Assignment
-from bisimetric.solving.game_solution import AnySolution
+from bisimetric.solving.average_solution import AverageSolution
 from bisimetric.solving.history import Status, Step
+from bisimetric.solving.kinds import AnyAnswer
 
 TOP = 8  # pairs that are listed
 
@@ -62,7 +63,7 @@ class QuestionText:
     target: str
     cost: str
     meaning: str  # of the numbers, as text
-    discount: float
+    discount: float | None  # None: an average cost has none
     normalised: bool
     itself: bool = False  # one model, all of whose states are compared
     more: dict[str, Any] = field(default_factory=dict)  # further keys of the JSON object
@@ -73,7 +74,7 @@ class Outcome:
     """A solution and what is printed about it: an explanation if both models have starts, else a summary."""
 
     question: QuestionText
-    solution: AnySolution
+    solution: AnyAnswer
     explanation: Explanation | None
     summary: Summary | None
     matching: Assignment | None
@@ -82,12 +83,12 @@ class Outcome:
     verdict: Verdict | None
 
 
-def has_starts(solution: AnySolution) -> bool:
-    """Whether both models have starts, so that there is one distance."""
-    return all(model.start is not None for model in solution.models)
+def has_starts(solution: AnyAnswer) -> bool:
+    """Whether there is one distance: both models have starts, or the question needs none."""
+    return solution.has_distance
 
 
-def summarise(solution: AnySolution, *, itself: bool = False) -> Summary | None:
+def summarise(solution: AnyAnswer, *, itself: bool = False) -> Summary | None:
     """The distances between all states, in short; `itself` leaves out one of (x, y) and (y, x), and (x, x)."""
     n, m = solution.value.shape
     places = np.flatnonzero(np.triu(np.ones((n, n), np.bool_), 1)) if itself else np.arange(n * m)
@@ -108,7 +109,7 @@ def summarise(solution: AnySolution, *, itself: bool = False) -> Summary | None:
     )
 
 
-def pair_at(solution: AnySolution, place: int) -> PairDistance:
+def pair_at(solution: AnyAnswer, place: int) -> PairDistance:
     """The distance at a flat index."""
     x, y = divmod(place, solution.value.shape[1])
     source, target = solution.problem.source, solution.problem.target
@@ -173,6 +174,17 @@ def as_document(outcome: Outcome) -> dict[str, Any]:
         "match": None if outcome.matching is None else _matching_document(outcome.matching),
         "limit": None if outcome.verdict is None else {"fail_above": outcome.limit, "verdict": outcome.verdict.value},
         **question.more,
+        **_stationary(solution),
+    }
+
+
+def _stationary(solution: AnyAnswer) -> dict[str, Any]:
+    """What holds from the best pair of states in the long run."""
+    if not isinstance(solution, AverageSolution):
+        return {}
+    return {
+        "stationary_distance": solution.stationary_distance,
+        "stationary_interval": list(solution.stationary_interval),
     }
 
 
@@ -200,7 +212,7 @@ def verdict_line(outcome: Outcome) -> str:
     return f"undecided, {remedy}: the limit {outcome.limit!r} is in {known.interval}"
 
 
-def gap_words(solution: AnySolution) -> str:
+def gap_words(solution: AnyAnswer) -> str:
     """The relative gap, and the tolerance if it was missed."""
     gap = f"{solution.relative_gap:.1e} of the largest distance" if solution.relative_gap else "0"
     return gap if solution.reached_tol else f"{gap}; wanted {solution.tol:g}, NOT REACHED"
@@ -233,7 +245,7 @@ def _facts(outcome: Outcome) -> Iterator[Row]:
         known = _start_digits(outcome)
         yield "distance", known.value
         yield "certified", f"in {known.interval}"
-        yield "starts", " and ".join(_starts(*solution.models))
+        yield "starts", " and ".join(_starts(*solution.models)) or "none; from the best pair of states"
     yield "meaning", question.meaning
     states = "{} × {}".format(*solution.value.shape)
     unsolved = int(np.isnan(solution.value).sum())

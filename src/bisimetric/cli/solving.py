@@ -36,8 +36,8 @@ from bisimetric.errors import (
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.solving.assignment import Assignment
-from bisimetric.solving.game_solution import AnySolution
 from bisimetric.solving.history import Status
+from bisimetric.solving.kinds import AnyAnswer
 
 MatchBy = Literal["distance", "coupling"]
 
@@ -73,7 +73,7 @@ class Solve(Protocol):
         tol: float | None,
         max_steps: int | None,
         time_limit: float | None,
-    ) -> AnySolution: ...
+    ) -> AnyAnswer: ...
 
 
 class Posed(NamedTuple):
@@ -132,18 +132,18 @@ def _check_limit(limit: float | None) -> None:
         raise InvalidOption(f"--fail-above is {limit:g}, expected a number ≥ 0")
 
 
-def _solve(solve: Solve, request: SolveRequest, progress: Progress) -> tuple[AnySolution, bool]:
+def _solve(solve: Solve, request: SolveRequest, progress: Progress) -> tuple[AnyAnswer, bool]:
     """The solution, and whether it missed the tolerance given with --tol."""
     progress.doing("solving")
     try:
         solution = solve(tol=request.tol, max_steps=request.max_steps, time_limit=request.time_limit)
     except ToleranceNotReached as error:
-        missed: AnySolution = error.solution
+        missed: AnyAnswer = error.solution
         return missed, True
     return solution, False
 
 
-def _write(solution: AnySolution, request: SolveRequest, question: QuestionText, progress: Progress) -> list[Exception]:
+def _write(solution: AnyAnswer, request: SolveRequest, question: QuestionText, progress: Progress) -> list[Exception]:
     """Write the files before anything is printed; returns the failures, to be told after the answer."""
     failures: list[Exception] = []
     for path, what, doing, write in (
@@ -163,18 +163,18 @@ def _write(solution: AnySolution, request: SolveRequest, question: QuestionText,
     return failures
 
 
-def _draw(solution: AnySolution, question: QuestionText, path: str) -> None:
+def _draw(solution: AnyAnswer, question: QuestionText, path: str) -> None:
     from bisimetric import plot
 
     plot.save(plot.distances(solution, names=(question.source, question.target)), path)
 
 
-def _report(solution: AnySolution, request: SolveRequest, question: QuestionText, path: str) -> None:
+def _report(solution: AnyAnswer, request: SolveRequest, question: QuestionText, path: str) -> None:
     solution.report(path, names=(question.source, question.target), command=request.command_line)
 
 
 def _outcome(
-    solution: AnySolution, request: SolveRequest, question: QuestionText, meter: Meter, progress: Progress
+    solution: AnyAnswer, request: SolveRequest, question: QuestionText, meter: Meter, progress: Progress
 ) -> Outcome:
     progress.doing("explaining")
     single = has_starts(solution) and not question.itself
@@ -191,7 +191,7 @@ def _outcome(
     )
 
 
-def _matching(solution: AnySolution, by: MatchBy | None) -> Assignment | None:
+def _matching(solution: AnyAnswer, by: MatchBy | None) -> Assignment | None:
     """The states that go together; None after --time-limit where that needs the time spent at every pair."""
     if by is None or (by == "coupling" and solution.status is Status.TIME_LIMIT):
         return None
@@ -202,7 +202,7 @@ def _matching(solution: AnySolution, by: MatchBy | None) -> Assignment | None:
         return None
 
 
-def _explanation(solution: AnySolution) -> Explanation | None:
+def _explanation(solution: AnyAnswer) -> Explanation | None:
     """The pairs that contribute most; None after --time-limit, because they may take longer than the solve."""
     if solution.status is Status.TIME_LIMIT:
         return None
@@ -222,7 +222,7 @@ def _print(outcome: Outcome, as_json: bool) -> None:
         show(*(as_short_text if is_quiet() else as_text)(outcome))
 
 
-def _warn(solution: AnySolution, missed: bool, tol: float | None) -> None:
+def _warn(solution: AnyAnswer, missed: bool, tol: float | None) -> None:
     if missed:
         tell(f"the tolerance {tol:g} was not reached; {_reached(solution)}; {REMEDIES[solution.status]}")
     elif not solution.reached_tol and solution.status in (Status.STEP_LIMIT, Status.TIME_LIMIT, Status.STALLED):
@@ -253,7 +253,7 @@ def _interrupted(stopped: SolveInterrupted, request: SolveRequest, question: Que
     return ExitCode.INTERRUPTED
 
 
-def _reached(solution: AnySolution) -> str:
+def _reached(solution: AnyAnswer) -> str:
     relative = f"relative gap {solution.relative_gap:.1e}"
     if has_starts(solution):
         return f"the distance is in {digits(solution.distance, *solution.interval).interval}, {relative}"

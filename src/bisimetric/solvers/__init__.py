@@ -2,8 +2,8 @@
 
 `base` says what a solver is; `sinkhorn/` holds the entropic ones. Imports `operators`, `couplings` and below; solvers
 do not import one another. `GameIteration` solves games between decision processes, `ControlIteration` finds
-the best policy of one, `BackwardInduction` is for finite horizons, and the others solve discounted problems between
-chains.
+the best policy of one, `BackwardInduction` is for finite horizons, `AverageIteration` for average costs, and the others
+solve discounted problems between chains.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from bisimetric.errors import InvalidOption
 from bisimetric.solvers.base import AnySolver, Iterate, Solver, TreeIterate, sweep
 
 if TYPE_CHECKING:
+    from bisimetric.solvers.average_iteration import AverageIteration as AverageIteration
     from bisimetric.solvers.backward_induction import BackwardInduction as BackwardInduction
     from bisimetric.solvers.control_iteration import ControlIteration as ControlIteration
     from bisimetric.solvers.game_iteration import GameIteration as GameIteration
@@ -42,6 +43,7 @@ FOR_PROCESSES = {  # the same for decision processes
 }
 FOR_OBJECTIVES = {  # the same for finite horizons and average costs
     "backward-induction": ("BackwardInduction", "backward_induction"),
+    "average-iteration": ("AverageIteration", "average_iteration"),
 }
 SOLVER_HOMES = dict([*SOLVERS.values(), *FOR_PROCESSES.values(), *FOR_OBJECTIVES.values()])
 

@@ -7,8 +7,9 @@ line there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
 from bisimetric.certificates.interval import Bounds, Certificate
 from bisimetric.certificates.starts import between_starts
@@ -44,6 +45,18 @@ class SolveRecord(NamedTuple):
     status: Status
     history: tuple[Step, ...]
     tol: float | None  # relative gap that was aimed for; None for a solver that runs its rounds
+
+
+class SharedOptions(TypedDict, total=False):
+    """The options of questions that take no guess."""
+
+    tol: float | None
+    max_steps: int | None
+    time_limit: float | None
+    throw: bool
+    on_step: Callable[[Step], None] | None
+    quotient: bool
+    look_every: int | None
 
 
 @dataclass(eq=False)

@@ -146,8 +146,16 @@ class Answer(Stored, Viewed, Immutable, ABC):
     def discounting(self) -> str:
         """The discount, and whether the distances are multiplied by 1-γ, in words."""
 
+    @property
+    def has_distance(self) -> bool:
+        """Whether there is one `distance`: both models have starts."""
+        return all(model.start is not None for model in self.models)
+
     @cached_property
     def _starts(self) -> StartTransport:
+        return self._between_starts()
+
+    def _between_starts(self) -> StartTransport:
         source, target = (model.start for model in self.models)
         for role, start in (("source", source), ("target", target)):
             if start is None:
@@ -179,7 +187,7 @@ class Answer(Stored, Viewed, Immutable, ABC):
         unsolved = int(np.isnan(self.value).sum())
         if unsolved:
             facts.append(("pairs", f"{n * m - unsolved} of {n * m} solved, those that the starts lead to"))
-        if all(model.start is not None for model in self.models):
+        if self.has_distance:
             low, high = self.interval
             facts.append(("distance", f"{self.distance:.10g} in [{low:.10g}, {high:.10g}]"))
         else:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, Generic, NamedTuple, Unpack, overload
 
 import numpy.typing as npt
 
@@ -25,18 +25,20 @@ from bisimetric._support.watching import WATCHER
 from bisimetric.certificates.interval import Bounds
 from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.problems.average import AverageProblem
 from bisimetric.problems.control import Control
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
 from bisimetric.problems.horizon import HorizonProblem
 from bisimetric.solvers import by_name
 from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Iterate, IterateT, OperatorT, checked_tol
+from bisimetric.solving.average_solution import AverageSolution
 from bisimetric.solving.control import ControlSolution
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.history import Status, Step
 from bisimetric.solving.horizon_solution import HorizonSolution
 from bisimetric.solving.kinds import KINDS
-from bisimetric.solving.question import AnswerT, LoopAnswer, ProblemT, Question, SolveRecord
+from bisimetric.solving.question import AnswerT, LoopAnswer, ProblemT, Question, SharedOptions, SolveRecord
 from bisimetric.solving.solution import Solution
 from bisimetric.solving.watch import StepWatch
 
@@ -50,16 +52,10 @@ REMEDIES_OF_STATUS = {  # for a missed tolerance
 }
 
 
-class _SharedOptions(TypedDict, total=False):
-    """The options of questions that take no guess."""
-
-    tol: float | None
-    max_steps: int | None
-    time_limit: float | None
-    throw: bool
-    on_step: Callable[[Step], None] | None
-    quotient: bool
-    look_every: int | None
+@overload
+def solve(  # type: ignore[overload-overlap]  # an AverageProblem is a Problem with an answer of its own
+    problem: AverageProblem, solver: AnySolver | str | None = None, **options: Unpack[SharedOptions]
+) -> AverageSolution: ...
 
 
 @overload
@@ -79,12 +75,12 @@ def solve(
 
 
 @overload
-def solve(problem: Game, solver: AnySolver | str | None = None, **options: Unpack[_SharedOptions]) -> MDPSolution: ...
+def solve(problem: Game, solver: AnySolver | str | None = None, **options: Unpack[SharedOptions]) -> MDPSolution: ...
 
 
 @overload
 def solve(
-    problem: HorizonProblem, solver: AnySolver | str | None = None, **options: Unpack[_SharedOptions]
+    problem: HorizonProblem, solver: AnySolver | str | None = None, **options: Unpack[SharedOptions]
 ) -> HorizonSolution: ...
 
 
@@ -109,8 +105,8 @@ def solve(
 
     Parameters
     ----------
-    problem : Problem or HorizonProblem
-        Two chains, a cost and a discount; over infinitely many steps, or over a finite horizon.
+    problem : Problem, HorizonProblem or AverageProblem
+        Two chains, a cost and a discount; over infinitely many steps, over a finite horizon, or in the long run.
     solver : Solver or str, optional
         A solver, or the name of one (`bisimetric solvers` lists them); by default the exact `PolicyIteration()`.
     tol : float, optional

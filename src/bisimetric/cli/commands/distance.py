@@ -24,10 +24,12 @@ Keys of --json, null where a value does not exist:
                             that divided by the largest upper bound
   tol, tol_reached          the relative gap to reach, and whether it is met
   source, target, states    as given, and [n, m]
-  kind, cost                distance, horizon, bisimilarity or metric; the
-                            cost as given
+  kind, cost                distance, average, horizon, bisimilarity or
+                            metric; the cost as given
   discount, normalised
   horizon                   with --horizon: the number of steps
+  stationary_distance,      with --average: from the best pair of states,
+  stationary_interval       whatever the starts
   solver, status, message   status SOLVED, COMPLETED, STEP_LIMIT, TIME_LIMIT
                             or STALLED
   steps, history            history: [{step, gap, seconds}], and what looks add
@@ -69,6 +71,7 @@ Examples:
   bisimetric distance a.json b.json --discount 0.9 --start idle 0
   bisimetric distance a.json b.json --discount 0.9 --cost cost.csv --json
   bisimetric distance a.json b.json --horizon 20
+  bisimetric distance a.json b.json --average
   bisimetric distance a.json b.json --bisimilarity --match
   bisimetric distance brp.prism,N=16 brp.prism,N=32 --const MAX=2 \\
       --bisimilarity
@@ -105,6 +108,12 @@ def _add_arguments(command: ArgumentParser) -> None:
         "It bounds the difference of the probabilities of every property.",
     )
     add(
+        "--average",
+        action="store_true",
+        help="The average cost per step in the long run, instead of a sum of discounted costs; without starts from the "
+        "best pair of states.",
+    )
+    add(
         "--horizon",
         type=int,
         metavar="H",
@@ -130,7 +139,10 @@ def _add_arguments(command: ArgumentParser) -> None:
 
 
 def _run(options: Namespace) -> int:
-    if options.discount is None and not options.bisimilarity and options.horizon is None:
+    if options.average and options.discount is not None:
+        raise InvalidOption("--average and --discount are given, expected one; an average cost has no discount")
+    without = options.bisimilarity or options.average or options.horizon is not None
+    if options.discount is None and not without:
         raise InvalidOption("the following arguments are required: --discount (`bisimetric distance --help` explains)")
     options.discount = 1.0 if options.discount is None else options.discount
     from bisimetric.cli.distance import DistanceRequest, run

@@ -1,0 +1,88 @@
+"""The coupling of an average cost as users see it, with the long-run shares of time that it leads to.
+
+From a start the coupled chains end up in recurrent classes of the coupling, and each class has one stationary law μ.
+Both follow from expected numbers of visits (`couplings.occupancy`): those to the first recurrent pair, with the rows of
+recurrent pairs left out; and those on a tour from one pair of the class back to it, which are proportional to μ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from bisimetric.couplings.coupling import Coupling
+from bisimetric.couplings.occupancy import FAIL_ABOVE, visits
+from bisimetric.models.recurrence import recurrence
+from bisimetric.models.rows import Floats, Ints, Mask
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LongRunCoupling(Coupling):
+    """How two chains move together in the long run: coupling[x, y] is the joint law of the successors of x and y.
+
+    As `Coupling`, but `occupancy` is the share of time in the long run, the mean of the joint laws at all times. Where
+    the chains have no starts, it starts at the best pair of states. `solution.coupling` makes it.
+
+    Parameters
+    ----------
+    problem : AverageProblem
+        The question that the coupling answers.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> flip = bm.MarkovChain([[0, 1], [1, 0]], reward=[0, 1], start=0)
+    >>> bm.average_distance(flip, flip).coupling.occupancy()
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    """
+
+    def occupancy_of(self, moves: sparse.csr_array, law: Floats, accuracy: float = FAIL_ABOVE) -> Floats:
+        """The long-run share of time [n, m] from a joint law [n, m] of the start."""
+        inside = _reached(moves, law.ravel())
+        part = sparse.csr_array(moves[inside][:, inside])
+        part.eliminate_zeros()
+        found = recurrence(part)
+        ends = _first_recurrent(part, law.ravel()[inside], found.transient, accuracy)
+        share = np.zeros(law.size)
+        for number in range(len(found.period)):
+            members = np.flatnonzero(found.class_of == number)
+            share[inside[members]] = float(ends[members].sum()) * _stationary(part, members, accuracy)
+        return share.reshape(law.shape)
+
+
+def _reached(moves: sparse.csr_array, law: Floats) -> Ints:
+    """The flat pairs that the law leads to, ascending."""
+    seen = law > 0.0
+    front = np.flatnonzero(seen)
+    while len(front):
+        after = np.unique(moves[front].indices)
+        front = after[~seen[after]]
+        seen[front] = True
+    return np.flatnonzero(seen)
+
+
+def _first_recurrent(moves: sparse.csr_array, law: Floats, transient: Mask, accuracy: float) -> Floats:
+    """The probability of each recurrent pair to be the first one; meaningless at the others."""
+    if not transient.any():
+        return law
+    before = sparse.csr_array(sparse.diags_array(transient.astype(np.float64)) @ moves)
+    before.eliminate_zeros()
+    return visits(before.T.tocsr(), law, 1.0, rows=1, closed=False, accuracy=accuracy)
+
+
+def _stationary(moves: sparse.csr_array, members: Ints, accuracy: float) -> Floats:
+    """The stationary law of a recurrent class: visits on a tour that begins and ends at its first pair."""
+    if len(members) == 1:
+        return np.ones(1)
+    inside = sparse.csr_array(moves[members][:, members])
+    first = np.asarray(inside[[0]].toarray()).ravel()
+    keep = np.ones(len(members))
+    keep[0] = 0.0
+    tour = sparse.csr_array(sparse.diags_array(keep) @ inside)
+    tour.eliminate_zeros()
+    law = visits(tour.T.tocsr(), first, 1.0, rows=1, closed=False, accuracy=accuracy)
+    share: Floats = law / law.sum()
+    return share

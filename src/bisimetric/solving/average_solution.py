@@ -1,0 +1,142 @@
+"""The answer in the long run: certified average costs from every pair of states, and the coupling that attains them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bisimetric._support.options import whole
+from bisimetric.certificates.interval import Certificate
+from bisimetric.certificates.starts import StartTransport
+from bisimetric.couplings.explanation import Explanation
+from bisimetric.couplings.joint_walk import JointWalk
+from bisimetric.couplings.long_run import LongRunCoupling
+from bisimetric.couplings.witness import Witness
+from bisimetric.models.mdp import Model
+from bisimetric.models.rows import Floats, Ints
+from bisimetric.problems.average import AverageProblem
+from bisimetric.solving.history import Status, Step
+from bisimetric.solving.solution import Answer
+
+LONG_RUN_SHARE = "the share of time in the long run"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AverageSolution(Answer):
+    """Average costs of two coupled chains from all pairs of states, each inside a certified interval; read-only.
+
+    `average_distance` makes one.
+
+    Attributes
+    ----------
+    distance, interval : float, (float, float)
+        The smallest average cost per step from the starts, and certified bounds on it. If a chain has no start, it is
+        `stationary_distance`.
+    stationary_distance, stationary_interval : float, (float, float)
+        The smallest average cost from the best pair of states, whatever the starts: O'Connor, McGoff and Nobel's
+        optimal transition coupling distance.
+    value, lower, upper : array [n, m]
+        The smallest average cost from every pair of states and certified bounds on it, in the units of the cost.
+    gap, relative_gap : float
+        max(upper - lower), and that divided by max(upper).
+    best_pair : (int, int)
+        A pair of recurrent states from which the chains are closest.
+    classes : array [n, m] of int
+        The closed class of every pair; average costs are equal on each. -1 where the pair is not recurrent under any
+        coupling.
+    coupling : LongRunCoupling
+        How the chains move together.
+    problem, solver, status, history, tol, certificate
+        As in `Solution`.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> lazy, quick = (bm.MarkovChain([[1 - p, p], [p, 1 - p]], reward=[0, 1]) for p in (0.1, 0.5))
+    >>> solution = bm.average_distance(lazy, quick)
+    >>> round(solution.distance, 9)
+    0.4
+    """
+
+    problem: AverageProblem
+    solver: str
+    status: Status
+    history: tuple[Step, ...]
+    certificate: Certificate
+    classes: Ints
+    _witness: Witness
+    tol: float | None = None
+
+    @property
+    def has_distance(self) -> bool:
+        """Always: without starts it is that of the best pair."""
+        return True
+
+    @property
+    def stationary_distance(self) -> float:
+        """The average cost from the best pair of states: the optimal transition coupling distance."""
+        return float(self.value[self.best_pair])
+
+    @property
+    def stationary_interval(self) -> tuple[float, float]:
+        """Certified bounds on `stationary_distance`."""
+        recurrent = self.classes >= 0
+        return float(self.lower[recurrent].min()), float(self.upper[recurrent].min())
+
+    @cached_property
+    def best_pair(self) -> tuple[int, int]:
+        """A pair of recurrent states from which the chains are closest."""
+        recurrent = np.where(self.classes >= 0, self.value, np.inf)
+        x, y = np.unravel_index(int(recurrent.argmin()), recurrent.shape)
+        return int(x), int(y)
+
+    @property
+    def coupling(self) -> LongRunCoupling:
+        """How the chains move together: coupling[x, y] is the joint law of the successors of x and y."""
+        return LongRunCoupling(self.problem, self._witness, self._start_law)
+
+    def explain(self, k: int = 10, *, start: object = None) -> Explanation:
+        """The pairs of states that contribute most to the average cost.
+
+        Parameters
+        ----------
+        k : int, default 10
+            How many.
+        start : pair of states or array [n, m], optional
+            From where; by default the chains' own starts, or the best pair.
+
+        Returns
+        -------
+        Explanation
+            Prints as a table; occupancies are shares of time in the long run.
+        """
+        whole(k, "k", at_least=0)
+        problem, coupling = self.problem, self.coupling
+        moves, law = coupling.moves(), coupling.law(start)
+        occupancy = coupling.occupancy_of(moves, law)
+        question = problem.cost, self.value, 1.0, False, None, problem.cost_text, LONG_RUN_SHARE
+        walk = JointWalk(self.models, law, moves, occupancy, *question)
+        return self._explained(walk, k, from_starts=start is None)
+
+    @property
+    def models(self) -> tuple[Model, Model]:
+        return self.problem.source, self.problem.target
+
+    @property
+    def discounting(self) -> str:
+        return "none (average cost per step)"
+
+    @cached_property
+    def _starts(self) -> StartTransport:
+        if super().has_distance:
+            return self._between_starts()
+        x, y = self.best_pair
+        low, high = self.stationary_interval
+        return StartTransport(
+            self.stationary_distance, low, high, np.array([x]), np.array([y]), np.ones(1), np.zeros(1)
+        )
+
+    def _start_law(self) -> Floats:
+        return self._starts.law(self.problem.shape)

@@ -1,0 +1,65 @@
+"""The answer in the long run: two distances, explanations, matchings, pictures, files."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric.errors import InvalidOption
+
+CLOCK = bm.MarkovChain([[0, 1], [1, 0]], reward=[0, 1], start=0, names=["tick", "tock"])
+
+
+def test_from_the_starts_and_from_the_best_pair():
+    """Out of phase the clocks differ all the time; the best pair is in phase."""
+    late = bm.average_distance(CLOCK, CLOCK.with_start(1))
+    assert (late.distance, late.interval) == (1.0, (1.0, 1.0))
+    assert (late.stationary_distance, late.stationary_interval) == (0.0, (0.0, 0.0))
+    assert late.best_pair == (0, 0)
+    mixed = bm.average_distance(CLOCK.with_start([0.5, 0.5]), CLOCK)
+    assert mixed.distance == pytest.approx(0.5)
+    without = bm.average_distance([[0, 1], [1, 0]], CLOCK, cost=[[0, 1], [1, 0]])
+    assert without.distance == 0.0
+    assert without.has_distance
+    assert "average cost per step" in repr(without)
+    assert "average cost per step" in without._repr_html_()
+
+
+def test_explanations_add_up():
+    """Shares of time in the long run."""
+    lazy = bm.MarkovChain([[0.9, 0.1], [0.1, 0.9]], reward=[0, 1])
+    quick = bm.MarkovChain([[0.5, 0.5], [0.5, 0.5]], reward=[0, 1])
+    solution = bm.average_distance(lazy, quick)
+    explanation = solution.explain()
+    assert sum(part.amount for part in explanation.parts) == pytest.approx(0.4, abs=1e-9)
+    assert sum(part.occupancy for part in explanation.parts) == pytest.approx(0.4, abs=1e-9)
+    assert explanation.path is None
+    assert "long run" in explanation.occupancy
+    assert "together 0.4" in repr(explanation)
+    assert solution.explain(start=(1, 0)).distance == pytest.approx(0.4, abs=1e-9)
+
+
+def test_matching_pictures_and_files(tmp_path):
+    """Matchings and pictures as for every answer; files and reports are refused with the remedy."""
+    solution = bm.average_distance(CLOCK, CLOCK)
+    assert solution.match().tolist() == [0, 1]
+    assert solution.assignment("coupling").targets.tolist() == [0, 1]
+    assert solution.plot() is not None
+    with pytest.raises(InvalidOption, match="solve again"):
+        solution.save(tmp_path / "x.json")
+    with pytest.raises(InvalidOption, match="AverageSolution"):
+        solution.report(tmp_path / "x.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_answers_are_read_only_also_after_pickle():
+    """Like all answers; classes say where averages are equal."""
+    solution = pickle.loads(pickle.dumps(bm.average_distance(CLOCK, CLOCK)))
+    assert solution.classes[0, 0] == solution.classes[1, 1] != solution.classes[0, 1]
+    for array in (solution.value, solution.classes):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 1
+    assert np.array_equal(solution.coupling.occupancy(), [[0.5, 0], [0, 0.5]])
