@@ -9,7 +9,7 @@ import numpy as np
 
 from bisimetric._support.options import whole
 from bisimetric.certificates.interval import Certificate
-from bisimetric.certificates.starts import StartTransport
+from bisimetric.certificates.starts import StartTransport, between_starts
 from bisimetric.couplings.explanation import Explanation
 from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.couplings.long_run import LongRunCoupling
@@ -130,8 +130,9 @@ class AverageSolution(Answer):
 
     @cached_property
     def _starts(self) -> StartTransport:
-        if super().has_distance:
-            return self._between_starts()
+        source, target = self.problem.source.start, self.problem.target.start
+        if source is not None and target is not None:
+            return between_starts(self.certificate, source, target)
         x, y = self.best_pair
         low, high = self.stationary_interval
         return StartTransport(

@@ -153,18 +153,12 @@ class Answer(Stored, Viewed, Immutable, ABC):
 
     @cached_property
     def _starts(self) -> StartTransport:
-        return self._between_starts()
-
-    def _between_starts(self) -> StartTransport:
         source, target = (model.start for model in self.models)
-        for role, start in (("source", source), ("target", target)):
-            if start is None:
-                raise MissingStart(
-                    f"the {role} {self.kind} has no start; use solution.value[x, y], "
-                    f"or give the {self.kind} one: {self.kind}.with_start(state)"
-                )
-        assert source is not None
-        assert target is not None
+        if source is None or target is None:
+            raise MissingStart(
+                f"the {'source' if source is None else 'target'} {self.kind} has no start; use solution.value[x, y], "
+                f"or give the {self.kind} one: {self.kind}.with_start(state)"
+            )
         return self._between(source, target)
 
     def _between(self, source: Floats, target: Floats) -> StartTransport:
