@@ -171,3 +171,20 @@ def test_decision_processes_show_their_actions(page):
     page.mouse(page.cell("#source", "drawn[0].view", "datum.state === 1"), press=False)
     assert "rewards: 0 to 1" in page.text("#tip").split("\n")
     assert page.run("return drawn[0].view.data('loops').length") > 0
+
+
+def test_distances_that_were_not_solved_have_no_colour(page):
+    """Unlike a distance of zero."""
+    chain = bm.MarkovChain(np.eye(4)[[1, 0, 3, 2]], reward=np.arange(4), start=0)
+    page.open(bm.distance(chain, chain.with_start(1), discount=0.5, pairs="reachable"))
+    colours = page.run(
+        """const found = {};
+        const look = item => { for (const child of item.items || []) {
+          const { known, state } = child.datum || {};
+          if (known !== undefined && child.fill !== "transparent") found[state] = child.fill;
+          look(child);
+        } };
+        look(drawn[0].view.scenegraph().root);
+        return [found[0], found[1], getComputedStyle(document.documentElement).getPropertyValue("--soft").trim()]"""
+    )
+    assert colours[1] == colours[2] != colours[0]

@@ -214,3 +214,11 @@ def test_the_most_likely_way_to_part():
     assert found["summary"] == path.summary()
     same = bm.distance(protocol(0.1), protocol(0.1, names=list("abcde")), discount=0.9)
     assert payload(same)["explanation"]["path"] is None
+
+
+def test_the_states_of_one_model_have_a_tree():
+    """Two models have none."""
+    chain = protocol(0.1)
+    keys = [section["key"] for section in payload(bm.distance(chain, chain, discount=0.9))["sections"]]
+    assert "tree" in keys
+    assert "tree" not in [section["key"] for section in payload(protocols())["sections"]]

@@ -15,6 +15,7 @@ from bisimetric.views.report.frame import ChartSection
 
 MOST_SHOWN_STEPS = 2000  # of the history
 FEW_STEPS = 12  # an axis with at most so many steps names each
+GAP_TICKS = 6  # of an axis of gaps, one less
 MANY_STEPS = 60  # an axis with more than so many steps is logarithmic
 
 
@@ -38,7 +39,7 @@ def _gap_chart(answer: AnySolution, steps: list[Step], wide: bool) -> ChartSecti
     if not points:
         nothing = f"There was nothing to iterate. {certified}."
         return ChartSection("convergence", "How it was found", None, "", hint=nothing, wide=wide)
-    y = {"field": "gap", "type": "quantitative", "title": "gap", "scale": {"type": "log"}, "axis": _digits()}
+    y = _gap_axis([step.gap for step in steps] + [answer.gap])
     line = {"type": "line", "color": "--soft", "point": {"size": 45, "color": "--soft", "tooltip": True}}
     layers: list[Any] = [{"data": {"values": points}, "mark": line, "encoding": {"x": _step_axis(steps), "y": y}}]
     if answer.gap > 0.0:
@@ -95,5 +96,11 @@ def _step_axis(steps: list[Step]) -> dict[str, Any]:
     return {"field": "step", "type": "quantitative", "title": "step", "scale": scale, "axis": axis}
 
 
-def _digits() -> dict[str, Any]:
-    return {"format": ".0e", "tickCount": 6}
+def _gap_axis(gaps: list[float]) -> dict[str, Any]:
+    """A logarithmic axis over whole powers of ten, with a few of them as ticks."""
+    logs = np.log10([gap for gap in gaps if gap > 0.0])
+    low, high = int(np.floor(logs.min())), int(np.ceil(logs.max()))
+    ticks = [float(f"1e{k}") for k in range(low, high + 1, max(1, -(-(high - low) // GAP_TICKS)))]
+    axis = {"format": ".0e", "values": ticks}
+    scale = {"type": "log", "domain": [float(f"1e{low}"), float(f"1e{max(high, low + 1)}")], "nice": False}
+    return {"field": "gap", "type": "quantitative", "title": "gap", "scale": scale, "axis": axis}

@@ -35,10 +35,13 @@ def likeness_map(distances: Floats) -> dict[str, Any]:
     return {"x": x, "y": y, "hint": f"{hint} Names stand where there is room. Click a point to select it."}
 
 
-def likeness_tree(tree: Floats, names: list[str]) -> ChartSection:
+def likeness_tree(tree: Floats, names: list[str], what: str = "chains") -> ChartSection:
     """The tree of clusters: what is joined at which distance. `tree` is what `cluster_tree` returns."""
-    hint = "Chains and groups are joined at the largest distance inside of the new group: further left is more alike."
-    title = "Tree: which go together"
+    hint = (
+        f"{what.capitalize()} and groups are joined at the largest distance inside of the new group: further left is "
+    )
+    hint += "more alike."
+    title = f"Tree: which {what} go together"
     if len(names) > MOST_ON_TREE:
         note = f"A tree of {len(names)} leaves is too large to draw readably; bm.plot.dendrogram draws it."
         return ChartSection("tree", title, None, "", note=note)
@@ -75,4 +78,4 @@ def likeness_tree(tree: Floats, names: list[str]) -> ChartSection:
             },
         ],
     }
-    return ChartSection("tree", title, spec, label=f"Tree of clusters of {n} chains", hint=hint)
+    return ChartSection("tree", title, spec, label=f"Tree of clusters of {n} {what}", hint=hint)

@@ -19,9 +19,11 @@ from bisimetric.errors import InvalidOption, NotEnoughMemory, SolverFailed
 from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.solving.game_solution import AnySolution, MDPSolution
 from bisimetric.solving.solution import Solution
+from bisimetric.views.clustering import cluster_tree
 from bisimetric.views.report.convergence import convergence_charts
-from bisimetric.views.report.drawings import drawings
-from bisimetric.views.report.frame import Headline, Page, ScriptedSection
+from bisimetric.views.report.drawings import drawings, shown_names
+from bisimetric.views.report.frame import Headline, Page, PlainSection, ScriptedSection
+from bisimetric.views.report.likeness import MOST_ON_TREE, likeness_tree
 from bisimetric.views.report.pairs import (
     MOST_MATRIX_CELLS,
     action_names,
@@ -70,11 +72,7 @@ def solution_page(answer: AnySolution, *, names: object = None, command: str | N
         headline=Headline.interval(headline.value, headline.lower, headline.upper),
         meaning=meaning(answer, headline),
         facts=facts(answer),
-        sections=[
-            *SECTIONS,
-            *([PATH] if _parts(explanation) else []),
-            *convergence_charts(answer, wide=_parts(explanation)),
-        ],
+        sections=_sections(answer, [PATH] if _parts(explanation) else []),
         python=reproduce(answer),
         command=command,
         data={
@@ -89,6 +87,19 @@ def solution_page(answer: AnySolution, *, names: object = None, command: str | N
             "explanation_note": note,
         },
     )
+
+
+def _sections(answer: AnySolution, path: list[ScriptedSection]) -> list[ScriptedSection | PlainSection]:
+    """All sections; the states of one model have a tree too. The convergence fills the row that it begins."""
+    tree = []
+    n, value = len(answer.value), answer.value
+    if is_self_metric(answer) and 1 < n <= MOST_ON_TREE and np.allclose(value, value.T, atol=0.0):
+        names = shown_names(answer.models[0]) or [str(k) for k in range(n)]
+        apart = 0.5 * value + 0.5 * value.T
+        np.fill_diagonal(apart, 0.0)
+        tree = [likeness_tree(cluster_tree(apart), names, "states")]
+    charts = convergence_charts(answer, wide=len(path) != len(tree))
+    return [*SECTIONS, *path, charts[0], *tree, *charts[1:]]
 
 
 def two_names(names: object) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ const drawn = [null, null];
 async function drawModel(k) {
   const place = byId(["source", "target"][k]);
   const model = data.models[k];
-  byId(`${place.id}-title`).textContent = `${k ? "Target" : "Source"}: ${data.names ? `${data.names[k]}, ` : ""}${statesOf(model)}`;
+  byId(`${place.id}-title`).textContent = `${k ? "Target" : "Source"}: ${data.names ? `${quoted(data.names[k])}, ` : ""}${statesOf(model)}`;
   say(`${place.id}-note`, model.notes.join(" "));
   place.hidden = !model.x;
   if (!model.x) return;
@@ -38,12 +38,15 @@ function distanceTo(k, state) {
 }
 
 const byDistance = () => ({
-  condition: { test: "isValid(datum.v)", field: "v", type: "quantitative", legend: null, scale: { ...scheme(), domain: [0, largest || 1] } },
+  condition: { test: "datum.known", field: "v", type: "quantitative", legend: null, scale: { ...scheme(), domain: [0, largest || 1] } },
   value: colours().soft,
 });
 
 function markState(k, view, picture, state, pair) {
-  const nodes = picture.nodes.map(node => ({ ...node, v: distanceTo(k, node.state) }));
+  const nodes = picture.nodes.map(node => { // Vega-Lite colours null by its own rule, so a distance that is not known is 0 here
+    const v = distanceTo(k, node.state);
+    return { ...node, v: v ?? 0, known: v !== null };
+  });
   const sums = new Map();
   for (const { number, weight } of pair.cells || []) {
     const next = split(number)[k];
