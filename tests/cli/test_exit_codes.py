@@ -312,7 +312,7 @@ def test_too_little_memory(megabytes):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
 def test_progress_and_interrupt_on_a_terminal():
-    """A line with step, gap and seconds appears; Ctrl-C ends with the interval reached and 130."""
+    """A line with step, certified interval and seconds appears; Ctrl-C ends with the interval reached and 130."""
     import pty
     import signal
 
@@ -334,7 +334,7 @@ def test_progress_and_interrupt_on_a_terminal():
             except OSError:  # the other side is closed
                 break
             seen += chunk.decode(errors="replace")
-            if not asked and re.search(r"solving, step \d+, gap", seen):
+            if not asked and re.search(r"solving, step \d+, certified \[", seen):
                 running.send_signal(signal.SIGINT)
                 asked = True
         out = running.communicate(timeout=60)[0]
