@@ -17,6 +17,7 @@ from bisimetric import __version__
 from bisimetric.cli.arguments import Command, add_everywhere, add_help
 from bisimetric.cli.commands import bisimulation, convert, distance, listings, metric, pairwise, reproduce
 from bisimetric.cli.completion import COMPLETE, print_completions
+from bisimetric.cli.help_panels import panels, wants_panels
 from bisimetric.cli.messages import EXIT_CODES, ExitCode, quietly
 from bisimetric.errors import InvalidOption
 
@@ -100,7 +101,10 @@ class _Parser(ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
-        (sys.stdout if file is None else file).write(self.format_help())  # argparse would ignore a failed write
+        if file is None and wants_panels():
+            sys.stdout.write(panels(self, self._get_formatter()))
+        else:
+            (sys.stdout if file is None else file).write(self.format_help())  # argparse would ignore a failed write
 
 
 class _Formatter(RawDescriptionHelpFormatter):
