@@ -30,6 +30,8 @@ LAYERS: list[set[str]] = [
     {"io"},
     {"readers"},
     {"_distance", "bisimulation", "many", "objectives"},
+    {"learning"},
+    {"torch", "jax"},
     {"views", "plot"},
     {"experiments"},
     {"cli", "__main__"},

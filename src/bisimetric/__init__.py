@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from bisimetric import cost as cost
     from bisimetric import environments as environments
     from bisimetric import errors as errors
+    from bisimetric import jax as jax
     from bisimetric import plot as plot
     from bisimetric import solvers as solvers
+    from bisimetric import torch as torch
     from bisimetric._distance import distance as distance
     from bisimetric.bisimulation.aggregation import Aggregation as Aggregation
     from bisimetric.bisimulation.aggregation import MDPAggregation as MDPAggregation
@@ -89,7 +91,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-MODULES = ("cost", "environments", "errors", "plot", "solvers")  # public ones
+MODULES = ("cost", "environments", "errors", "jax", "plot", "solvers", "torch")  # public ones
 NAMES = {  # by the module that each lives in; the block above says the same to type checkers
     "_distance": ("distance",),
     "bisimulation.aggregation": (

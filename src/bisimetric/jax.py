@@ -1,0 +1,147 @@
+"""Distances as JAX functions, with exact derivatives.
+
+The distance and its derivatives are computed on the host, in double precision, by a callback: the function works under
+`jit`, `grad` and `vmap` (which then solves one item after the other; a batch axis in the inputs is faster). Errors come
+as JAX reports errors of callbacks, with the message inside. Without `jax_enable_x64` inputs and results are rounded to
+single precision. JAX is imported on first use: `pip install 'bisimetric[jax]'`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from bisimetric.errors import MissingExtra
+from bisimetric.learning.batches import Inputs, Settings, batch_size, distances, evaluate, refuse_dtype
+
+__all__ = ["distance"]
+
+
+def distance(
+    P: Any,
+    Q: Any,
+    cost: Any,
+    discount: Any,
+    *,
+    source_start: Any = None,
+    target_start: Any = None,
+    normalised: bool = False,
+    tol: float | None = None,
+) -> Any:
+    """The distance between two chains from their starts, for `jax.grad` and `jax.jit`.
+
+    Parameters
+    ----------
+    P, Q : array [n, n] and [m, m], or [B, n, n] and [B, m, m]
+        Transition probabilities; rows lie on the simplex, as after `jax.nn.softmax(logits)`. Probabilities that are
+        zero have derivative zero.
+    cost : array [n, m] or [B, n, m]
+        The cost of every pair of states, not negative.
+    discount : float or array [] or [B]
+        In [0, 1).
+    source_start, target_start : array [n] and [m], or with a batch, optional
+        Initial laws, on the simplex; uniform by default.
+    normalised : bool
+        Multiply the cost by 1 - discount.
+    tol : float, optional
+        The certified relative gap, as for `bisimetric.solve`.
+
+    Returns
+    -------
+    array [] or [B]
+        One distance, or one for each item of the batch where any input has one.
+
+    Raises
+    ------
+    MissingExtra
+        JAX is not installed.
+    InvalidChain, InvalidProblem, InvalidOption
+        Rows are not on the simplex, or shapes, cost or discount do not fit. Outside `jit` they are raised as they are
+        for shapes and types; what depends on values is inside JAX's own error.
+
+    Examples
+    --------
+    >>> import jax  # doctest: +SKIP
+    >>> import bisimetric as bm
+    >>> target, cost = [[0.3, 0.7], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]
+    >>> loss = lambda logits: bm.jax.distance(jax.nn.softmax(logits), target, cost, 0.9)
+    >>> jax.grad(loss)(jax.numpy.zeros((2, 2)))  # doctest: +SKIP
+    """
+    jax = _jax()
+    given = {"P": P, "Q": Q, "cost": cost, "discount": discount}
+    given |= {"source_start": source_start, "target_start": target_start}
+    arrays: list[Any] = []
+    for name, value in given.items():
+        if value is None:
+            arrays.append(None)
+            continue
+        array = jax.numpy.asarray(value, dtype=None if hasattr(value, "dtype") else float)
+        refuse_dtype(array.dtype, name, f"jax.numpy.asarray({name}, float)")
+        arrays.append(array)
+    dtype = jax.numpy.result_type(*(array for array in arrays if array is not None))
+    for k in (0, 1):
+        if arrays[4 + k] is None:
+            n = arrays[k].shape[-1]
+            arrays[4 + k] = jax.numpy.full((n,), 1.0 / n, dtype)
+    batch_size(Inputs(*arrays))  # raises where shapes do not fit
+    return _function()(Settings(normalised, tol), *arrays)
+
+
+def _jax() -> Any:
+    try:
+        import jax
+    except ImportError:
+        raise MissingExtra("bisimetric.jax needs JAX, which is missing: pip install 'bisimetric[jax]'") from None
+    return jax
+
+
+def _batch(arrays: tuple[Any, ...]) -> tuple[int, ...]:
+    size = batch_size(Inputs(*arrays))
+    return () if size is None else (size,)
+
+
+@cache
+def _function() -> Any:
+    """The operation, made when JAX is first needed."""
+    from functools import partial
+
+    jax = _jax()
+    shape_of = jax.ShapeDtypeStruct
+
+    def call(host: Any, results: Any, arrays: tuple[Any, ...]) -> Any:
+        return jax.pure_callback(host, results, *arrays, vmap_method="sequential")
+
+    @partial(jax.custom_vjp, nondiff_argnums=(0,))
+    def apply(settings: Settings, *arrays: Any) -> Any:
+        dtype = jax.numpy.result_type(*arrays)
+
+        def host(*values: Any) -> Any:
+            return np.asarray(distances(Inputs(*map(np.asarray, values)), settings), dtype)
+
+        return call(host, shape_of(_batch(arrays), dtype), arrays)
+
+    def forward(settings: Settings, *arrays: Any) -> Any:
+        dtype, batch = jax.numpy.result_type(*arrays), _batch(arrays)
+        core = (2, 2, 2, 0, 1, 1)
+        shapes = [shape_of(batch + one.shape[one.ndim - k :], dtype) for one, k in zip(arrays, core, strict=True)]
+
+        def host(*values: Any) -> Any:
+            found = evaluate(Inputs(*map(np.asarray, values)), settings)
+            return tuple(np.asarray(part, dtype) for part in found)
+
+        value, *derivatives = call(host, (shape_of(batch, dtype), *shapes), arrays)
+        return value, (derivatives, arrays)
+
+    def backward(settings: Settings, kept: Any, outer: Any) -> Any:
+        found = []
+        for derivative, array in zip(*kept, strict=True):
+            product = outer.reshape(outer.shape + (1,) * (derivative.ndim - outer.ndim)) * derivative
+            if product.ndim > array.ndim:  # shared by the whole batch
+                product = product.sum(axis=0)
+            found.append(product.astype(array.dtype))
+        return tuple(found)
+
+    apply.defvjp(forward, backward)
+    return apply

@@ -1,0 +1,158 @@
+"""Distances as PyTorch functions, with exact derivatives.
+
+The distance and its derivatives are computed on the processor in double precision, from the couplings and potentials of
+an exact solve (`solution.gradient`). Tensors on other devices are moved there, and the results back to where they came
+from; single precision stays single. PyTorch is imported on first use: `pip install 'bisimetric[torch]'`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from bisimetric.errors import InvalidChain, MissingExtra
+from bisimetric.learning.batches import Entries, Inputs, Settings, distances, evaluate, refuse_dtype
+
+__all__ = ["distance"]
+
+
+def distance(
+    P: Any,
+    Q: Any,
+    cost: Any,
+    discount: Any,
+    *,
+    source_start: Any = None,
+    target_start: Any = None,
+    normalised: bool = False,
+    tol: float | None = None,
+) -> Any:
+    """The distance between two chains from their starts, as a tensor that knows its derivatives.
+
+    Parameters
+    ----------
+    P, Q : tensor [n, n] and [m, m], or [B, n, n] and [B, m, m]
+        Transition probabilities; rows lie on the simplex, as after `torch.softmax(logits, -1)`. Sparse tensors (COO or
+        CSR, without a batch) have derivatives by their values. Probabilities that are zero have derivative zero.
+    cost : tensor [n, m] or [B, n, m]
+        The cost of every pair of states, not negative.
+    discount : float or tensor [] or [B]
+        In [0, 1); a tensor may require derivatives too.
+    source_start, target_start : tensor [n] and [m], or with a batch, optional
+        Initial laws, on the simplex; uniform by default.
+    normalised : bool
+        Multiply the cost by 1 - discount.
+    tol : float, optional
+        The certified relative gap, as for `bisimetric.solve`.
+
+    Returns
+    -------
+    tensor [] or [B]
+        One distance, or one for each item of the batch where any input has one: inputs without a batch axis are shared.
+        Items are solved in threads, from the distances of the first.
+
+    Raises
+    ------
+    MissingExtra
+        PyTorch is not installed.
+    InvalidChain
+        Rows are not on the simplex; the message says which and by how much.
+    InvalidProblem, InvalidOption
+        Cost, discount or shapes do not fit, or a tensor is neither float32 nor float64.
+
+    Examples
+    --------
+    >>> import torch  # doctest: +SKIP
+    >>> import bisimetric as bm
+    >>> logits = torch.zeros(2, 2, dtype=torch.float64, requires_grad=True)  # doctest: +SKIP
+    >>> target = torch.tensor([[0.3, 0.7], [0.0, 1.0]], dtype=torch.float64)  # doctest: +SKIP
+    >>> cost = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)  # doctest: +SKIP
+    >>> bm.torch.distance(torch.softmax(logits, -1), target, cost, 0.9).backward()  # doctest: +SKIP
+    """
+    torch = _torch()
+    given = {"P": P, "Q": Q, "cost": cost, "discount": discount}
+    given |= {"source_start": source_start, "target_start": target_start}
+    dtype, device = _common(torch, given)
+    tensors, kernels = [], []
+    for name, value in given.items():
+        tensor = None if value is None else torch.as_tensor(value, dtype=None if torch.is_tensor(value) else dtype)
+        if tensor is not None and tensor.layout != torch.strided:
+            tensor, places = _stored(torch, tensor, name)
+            kernels.append((name, places))
+        tensors.append(tensor)
+    settings = Settings(normalised, tol)
+    return _function()(dict(kernels), settings, dtype, device, *tensors)
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra(
+            "bisimetric.torch needs PyTorch, which is missing: pip install 'bisimetric[torch]'"
+        ) from None
+    return torch
+
+
+def _common(torch: Any, given: dict[str, Any]) -> tuple[Any, Any]:
+    """The precision and the device of the result: single only if all tensors are."""
+    tensors = {name: value for name, value in given.items() if torch.is_tensor(value)}
+    for name, tensor in tensors.items():
+        refuse_dtype(tensor.dtype, name, f"{name}.double()")
+    single = bool(tensors) and all(tensor.dtype == torch.float32 for tensor in tensors.values())
+    device = next((tensor.device for tensor in tensors.values()), torch.device("cpu"))
+    return (torch.float32 if single else torch.float64), device
+
+
+def _stored(torch: Any, tensor: Any, name: str) -> tuple[Any, tuple[Any, Any, int]]:
+    """The values of a sparse tensor, and where they are."""
+    if name not in ("P", "Q") or tensor.ndim != 2 or tensor.shape[0] != tensor.shape[1]:
+        raise InvalidChain(f"{name} is sparse with shape {tuple(tensor.shape)}, expected P or Q, [n, n], or dense")
+    if tensor.layout == torch.sparse_csr:
+        columns = tensor.col_indices().cpu().numpy().copy()  # PyTorch's own array cannot be made writable
+        rows = np.repeat(np.arange(tensor.shape[0]), np.diff(tensor.crow_indices().cpu().numpy()))
+        return tensor.values(), (rows, columns, tensor.shape[0])
+    whole = tensor.coalesce()
+    rows, columns = whole.indices().cpu().numpy().copy()
+    return whole.values(), (rows, columns, tensor.shape[0])
+
+
+@cache
+def _function() -> Any:
+    """The operation, made when PyTorch is first needed."""
+    torch = _torch()
+
+    class Distance(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, kernels: Any, settings: Settings, dtype: Any, device: Any, *tensors: Any) -> Any:
+            arrays: list[Any] = [None if one is None else one.detach().cpu().numpy() for one in tensors]
+            for k, name in enumerate(("P", "Q")):
+                if name in kernels:
+                    arrays[k] = Entries(arrays[k], *kernels[name])
+            inputs = Inputs(*arrays)
+            if not any(ctx.needs_input_grad):
+                return torch.as_tensor(distances(inputs, settings), dtype=dtype, device=device)
+            found = evaluate(inputs, settings)
+            ctx.derivatives = found[1:]
+            ctx.shapes = [None if one is None else (one.shape, one.dtype, one.device) for one in tensors]
+            return torch.as_tensor(found.distance, dtype=dtype, device=device)
+
+        @staticmethod
+        @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+        def backward(ctx: Any, outer: Any) -> tuple[Any, ...]:
+            found: list[Any] = []
+            weight = outer.detach().cpu().double().numpy()
+            for derivative, like, needed in zip(ctx.derivatives, ctx.shapes, ctx.needs_input_grad[4:], strict=True):
+                if not needed:
+                    found.append(None)
+                    continue
+                shape, dtype, device = like
+                product = weight.reshape(weight.shape + (1,) * (derivative.ndim - weight.ndim)) * derivative
+                if product.ndim > len(shape):  # shared by the whole batch
+                    product = product.sum(axis=0)
+                found.append(torch.as_tensor(product, dtype=dtype, device=device).reshape(shape))
+            return (None, None, None, None, *found)
+
+    return Distance.apply

@@ -1,0 +1,84 @@
+"""Distances as JAX functions."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric.errors import InvalidOption, InvalidProblem
+from tests.extras import package
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    jax = package("jax")
+    from jax.test_util import check_grads
+
+N, M = 3, 2
+
+
+@pytest.fixture(params=[True, False], ids=["double", "single"])
+def double(request):
+    """Both precisions."""
+    with jax.enable_x64(request.param):
+        yield request.param
+
+
+def numbers(*shape, seed=0):
+    """Random numbers in the precision of the moment."""
+    return jax.numpy.asarray(np.random.default_rng(seed).normal(size=shape), float)
+
+
+def point():
+    """Free numbers for kernels, cost, start and discount."""
+    return numbers(N, N), numbers(M, M, seed=1), numbers(N, M, seed=2), numbers(N, seed=3), jax.numpy.asarray(0.3)
+
+
+def softly(P, Q, cost, start, discount):
+    """The distance in terms of free numbers."""
+    soft = jax.nn.softmax
+    return bm.jax.distance(
+        soft(P), soft(Q), jax.numpy.exp(cost), jax.nn.sigmoid(discount), source_start=soft(start), tol=1e-11
+    )
+
+
+def test_check_grads(double):
+    """By everything, through parametrisations that stay on the simplex."""
+    if double:
+        check_grads(softly, point(), order=1, modes=["rev"], eps=1e-5, atol=1e-5, rtol=1e-5)
+    value, slopes = jax.value_and_grad(softly, argnums=(0, 1, 2, 3, 4))(*point())
+    assert value.dtype == (np.float64 if double else np.float32)
+    assert all(slope.shape == given.shape for slope, given in zip(slopes, point(), strict=True))
+    with jax.enable_x64(True):
+        expected = jax.grad(softly)(*point())
+    np.testing.assert_allclose(slopes[0], expected, atol=1e-8 if double else 1e-4)
+
+
+def test_jit_and_vmap(double):
+    """Under both, and together; vmap goes item by item and agrees with a batch axis."""
+    close = 1e-9 if double else 1e-4
+    here = point()
+    expected = softly(*here)
+    np.testing.assert_allclose(jax.jit(softly)(*here), expected, rtol=close)
+    many = jax.numpy.stack([here[0], here[0] + 1.0, 2.0 * here[0]])
+    mapped = jax.jit(jax.vmap(softly, in_axes=(0, None, None, None, None)))(many, *here[1:])
+    np.testing.assert_allclose(mapped, softly(many, *here[1:]), rtol=close)
+    assert mapped.shape == (3,)
+    slopes = jax.vmap(jax.grad(softly), in_axes=(0, None, None, None, None))(many, *here[1:])
+    np.testing.assert_allclose(slopes[0], jax.grad(softly)(*here), atol=close)
+    shared = jax.jit(jax.grad(lambda cost: softly(many, here[1], cost, *here[3:]).sum()))(here[2])
+    apart = sum(jax.grad(lambda cost, k=k: softly(many[k], here[1], cost, *here[3:]))(here[2]) for k in range(3))
+    np.testing.assert_allclose(shared, apart, atol=10 * close)
+
+
+def test_bad_input():
+    """Shapes and types as our errors; values inside JAX's."""
+    good, cost = np.eye(2), np.ones((2, 2))
+    with pytest.raises(InvalidOption, match="float32 or float64"):
+        bm.jax.distance(np.eye(2, dtype=int), good, cost, 0.9)
+    with pytest.raises(InvalidProblem, match="dimensions"):
+        bm.jax.distance(good, good, np.ones(2), 0.9)
+    with pytest.raises(Exception, match="row 0 of P sums to 2"):
+        bm.jax.distance(2 * good, good, cost, 0.9).block_until_ready()

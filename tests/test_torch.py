@@ -1,0 +1,141 @@
+"""Distances as PyTorch functions."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric.errors import InvalidChain, InvalidOption, InvalidProblem
+from tests.extras import package
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    torch = package("torch")
+
+N, M = 3, 2
+
+
+def numbers(*shape, seed=0, dtype=torch.float64):
+    """A tensor of random numbers that wants derivatives."""
+    return torch.tensor(np.random.default_rng(seed).normal(size=shape), dtype=dtype, requires_grad=True)
+
+
+def softly(P, Q, cost, start, discount=0.8, **options):
+    """The distance in terms of free numbers."""
+    return bm.torch.distance(
+        torch.softmax(P, -1),
+        torch.softmax(Q, -1),
+        cost.exp(),
+        discount,
+        source_start=torch.softmax(start, -1),
+        **options,
+    )
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_gradcheck(normalised):
+    """By kernels, cost, starts and discount, through parametrisations that stay on the simplex."""
+    point = numbers(N, N), numbers(M, M, seed=1), numbers(N, M, seed=2), numbers(N, seed=3)
+    discount = torch.tensor(0.8, dtype=torch.float64, requires_grad=True)
+
+    def function(*args):
+        return softly(*args, normalised=normalised, tol=1e-12)
+
+    assert torch.autograd.gradcheck(function, (*point, discount), eps=1e-5, atol=1e-6, rtol=1e-5)
+
+
+def test_a_batch():
+    """Of kernels, with everything else shared: derivatives of what is shared add up."""
+    point = numbers(4, N, N), numbers(M, M, seed=1), numbers(N, M, seed=2), numbers(N, seed=3)
+    assert softly(*point).shape == (4,)
+    assert torch.autograd.gradcheck(lambda *args: softly(*args, tol=1e-12), point, eps=1e-5, atol=1e-6, rtol=1e-5)
+    many = tuple(torch.softmax(numbers(2, k, k, seed=k), -1) for k in (N, M))
+    found = bm.torch.distance(
+        *many, torch.ones(2, N, M, dtype=torch.float64), torch.tensor([0.5, 0.9], dtype=torch.float64)
+    )
+    np.testing.assert_allclose(found.detach().numpy(), [2.0, 10.0])
+
+
+@pytest.mark.parametrize("layout", ["coo", "csr"])
+def test_values_of_sparse_tensors(layout):
+    """Have the derivatives of dense ones."""
+    dense = torch.softmax(numbers(N, N).detach(), -1)
+    target, cost = torch.softmax(numbers(M, M), -1).detach(), numbers(N, M, seed=2).detach().exp()
+    free = dense.clone().requires_grad_()
+    bm.torch.distance(free, target, cost, 0.9).backward()
+    stored = dense.reshape(-1).clone().requires_grad_()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch calls its sparse tensors a beta
+        if layout == "coo":
+            places = torch.cartesian_prod(torch.arange(N), torch.arange(N)).T
+            kernel = torch.sparse_coo_tensor(places, stored, (N, N))
+        else:
+            kernel = torch.sparse_csr_tensor(torch.arange(0, N * N + 1, N), torch.arange(N).repeat(N), stored, (N, N))
+        bm.torch.distance(kernel, target, cost, 0.9).backward()
+    np.testing.assert_allclose(stored.grad.numpy().reshape(N, N), free.grad.numpy(), atol=1e-12)
+
+
+def test_single_precision():
+    """Stays single, with the derivatives of double precision up to rounding."""
+    found = []
+    for dtype in (torch.float32, torch.float64):
+        logits = numbers(N, N, dtype=dtype)
+        value = bm.torch.distance(torch.softmax(logits, -1), *fixed(dtype), 0.9)
+        assert value.dtype == dtype
+        value.backward()
+        assert logits.grad.dtype == dtype
+        found.append((value.detach().double().numpy(), logits.grad.double().numpy()))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-5)
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-3, atol=1e-5)
+
+
+def fixed(dtype=torch.float64):
+    """A target and a cost."""
+    return (
+        torch.softmax(numbers(M, M, seed=1, dtype=dtype), -1).detach(),
+        numbers(N, M, seed=2, dtype=dtype).detach().exp(),
+    )
+
+
+def test_descent():
+    """A few steps along the derivatives bring a chain close to another, with any optimiser."""
+    target = torch.tensor([[0.3, 0.7], [0.6, 0.4]], dtype=torch.float64)
+    cost = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
+    start = torch.tensor([1.0, 0.0], dtype=torch.float64)
+    logits = torch.zeros(2, 2, dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.SGD([logits], lr=0.05)
+    values = []
+    for _ in range(30):
+        optimiser.zero_grad()
+        loss = bm.torch.distance(torch.softmax(logits, -1), target, cost, 0.9, source_start=start, target_start=start)
+        loss.backward()
+        optimiser.step()
+        values.append(float(loss.detach()))
+    assert min(values) < 0.3 * values[0]
+
+
+def test_without_derivatives():
+    """Plain numbers and tensors that want nothing give a tensor that wants nothing."""
+    value = bm.torch.distance([[1.0]], [[0.5, 0.5], [0.5, 0.5]], [[1.0, 1.0]], 0.5)
+    assert value.item() == pytest.approx(2.0)
+    assert not value.requires_grad
+
+
+def test_bad_input():
+    """Rows off the simplex, NaN, whole numbers, half precision, sparse costs."""
+    target, cost = fixed()
+    good = torch.softmax(numbers(N, N), -1).detach()
+    with pytest.raises(InvalidChain, match="row 1 of P sums to 2"):
+        bm.torch.distance(good * torch.tensor([[1.0], [2.0], [1.0]]).double(), target, cost, 0.9)
+    with pytest.raises(InvalidChain, match="nan"):
+        bm.torch.distance(good * float("nan"), target, cost, 0.9)
+    for wrong in (torch.eye(N, dtype=torch.int64), torch.eye(N, dtype=torch.float16)):
+        with pytest.raises(InvalidOption, match=r"P has dtype torch\.\w+, expected float32 or float64; P.double\(\)"):
+            bm.torch.distance(wrong, target, cost, 0.9)
+    with pytest.raises(InvalidProblem, match="discount"):
+        bm.torch.distance(good, target, cost, 1.0)
+    with pytest.raises(InvalidChain, match="sparse"):
+        bm.torch.distance(good, target, cost.to_sparse_coo(), 0.9)
