@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bisimetric.errors import InvalidChain, MissingExtra
-from bisimetric.learning.batches import Entries, Inputs, Settings, distances, evaluate, refuse_dtype
+from bisimetric.learning.batches import Inputs, Settings, StoredKernel, distances, evaluate, refuse_dtype
 
 __all__ = ["distance"]
 
@@ -130,7 +130,7 @@ def _function() -> Any:
             arrays: list[Any] = [None if one is None else one.detach().cpu().numpy() for one in tensors]
             for k, name in enumerate(("P", "Q")):
                 if name in kernels:
-                    arrays[k] = Entries(arrays[k], *kernels[name])
+                    arrays[k] = StoredKernel(arrays[k], *kernels[name])
             inputs = Inputs(*arrays)
             if not any(ctx.needs_input_grad):
                 return torch.as_tensor(distances(inputs, settings), dtype=dtype, device=device)

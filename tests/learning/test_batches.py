@@ -8,7 +8,7 @@ import pytest
 import bisimetric as bm
 from bisimetric._support.blocks import one_thread
 from bisimetric.errors import InvalidChain, InvalidOption, InvalidProblem
-from bisimetric.learning.batches import Entries, Inputs, Settings, distances, evaluate, refuse_dtype
+from bisimetric.learning.batches import Inputs, Settings, StoredKernel, distances, evaluate, refuse_dtype
 
 
 def inputs(n=3, m=2, batch=None, seed=0):
@@ -64,7 +64,7 @@ def test_sparse_kernels():
     """Derivatives by the stored values, in their order."""
     one = inputs()
     rows, columns = np.divmod(np.arange(9)[::-1], 3)
-    stored = one._replace(source=Entries(one.source[rows, columns], rows, columns, 3))
+    stored = one._replace(source=StoredKernel(one.source[rows, columns], rows, columns, 3))
     dense, found = evaluate(one, Settings()), evaluate(stored, Settings())
     assert found.distance == pytest.approx(dense.distance)
     np.testing.assert_allclose(found.source, dense.source[rows, columns])

@@ -24,7 +24,7 @@ from bisimetric.solving.solve import solve
 SIMPLEX_TOL_SINGLE = 1e-5  # largest |sum - 1| of probabilities in single precision: sums of some hundred roundings
 
 
-class Entries(NamedTuple):
+class StoredKernel(NamedTuple):
     """The stored probabilities of a sparse [n, n] kernel, in any order."""
 
     values: npt.NDArray[Any]  # [entries] or [batch, entries]
@@ -33,7 +33,7 @@ class Entries(NamedTuple):
     n_states: int
 
 
-Kernel = npt.NDArray[Any] | Entries
+Kernel = npt.NDArray[Any] | StoredKernel
 
 
 class Inputs(NamedTuple):
@@ -106,7 +106,7 @@ def _shapes(inputs: Inputs) -> list[tuple[str, npt.NDArray[Any], int]]:
     for name, given, ndim in zip(
         ("P", "Q", "cost", "discount", "source_start", "target_start"), inputs, (2, 2, 2, 0, 1, 1), strict=True
     ):
-        if isinstance(given, Entries):
+        if isinstance(given, StoredKernel):
             found.append((name, given.values, 1))
         elif given is not None:
             found.append((name, given, ndim))
@@ -149,14 +149,14 @@ def _problem(inputs: Inputs, settings: Settings, item: int | None) -> Problem:
 
 def _item(given: Any, ndim: int, item: int | None) -> Any:
     """One item of a batch; inputs without a batch axis are shared."""
-    if isinstance(given, Entries):
+    if isinstance(given, StoredKernel):
         return given._replace(values=given.values[item]) if item is not None and given.values.ndim == 2 else given
     return given[item] if item is not None and given is not None and given.ndim == ndim + 1 else given
 
 
 def _checked_rows(kernel: Kernel, what: str) -> sparse.csr_array:
     """A kernel whose rows sum to one, as accurately as its precision allows."""
-    if isinstance(kernel, Entries):
+    if isinstance(kernel, StoredKernel):
         n = kernel.n_states
         tol = _tolerance(kernel.values)
         values = kernel.values.astype(np.float64)
@@ -206,7 +206,7 @@ def _derivatives(inputs: Inputs, solution: Solution) -> tuple[Any, ...]:
     gradient = solution.gradient()
     by_kernel = []
     for kernel, part in ((inputs.source, gradient.source), (inputs.target, gradient.target)):
-        if isinstance(kernel, Entries):
+        if isinstance(kernel, StoredKernel):
             by_kernel.append(np.asarray(part[kernel.rows, kernel.columns]).ravel())
         else:
             by_kernel.append(part.toarray())
