@@ -190,6 +190,7 @@ METHODS_ABOVE = {  # methods that work in a room above their class, and where; `
     "Stored.to_dict": "io.dicts.to_dict",
     "PlottedAggregation.plot": "views.aggregation.aggregation",
     "PlottedExplanation.plot": "views.explanation.explanation",
+    "PlottedPath.plot": "views.path.path",
     "PlottedTable.plot": "views.distances.table",
     "Viewed.plot": "views.distances.distances",
     "Viewed.report": "views.report.page.report",

@@ -8,7 +8,7 @@ its name:
 - `states`: the states of one model at their distances, and on their map;
 - `mds`, `dendrogram`: any symmetric distances as points or as a tree, such as a table of `bisimetric.pairwise`;
 - `coupling`: where one pair of states goes from there, with both marginals;
-- `explanation`: which pairs of states make up a distance;
+- `explanation`, `path`: which pairs of states make up a distance, and how two models most likely part;
 - `model`: a grid on its map, with holes, rewards and the arrows of a policy;
 - `heat_map`: any numbers over the cells of a grid;
 - `aggregation`: which states `bisimetric.aggregate` merged;
@@ -37,6 +37,7 @@ from bisimetric.views.heat_map import heat_map
 from bisimetric.views.matrix import matrix
 from bisimetric.views.mds import mds
 from bisimetric.views.model import model
+from bisimetric.views.path import path
 from bisimetric.views.states import states
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "matrix",
     "mds",
     "model",
+    "path",
     "save",
     "states",
     "times",

@@ -151,3 +151,25 @@ class PlottedExplanation:
         """
         figure: Figure = method_above("PlottedExplanation.plot")(self, ax=ax)
         return figure
+
+
+class PlottedPath:
+    """A way of two coupled models that `bisimetric.views` can draw."""
+
+    __slots__ = ()
+
+    def plot(self, *, ax: Axes | None = None) -> Figure:
+        """Draw the way step by step, and on the maps of the models: `bm.plot.path(self)`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Draw the steps there instead of into a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            `bm.plot.save` writes it to a file.
+        """
+        figure: Figure = method_above("PlottedPath.plot")(self, ax=ax)
+        return figure

@@ -12,7 +12,7 @@ largest, and the most likely way on which the two part (`couplings/parting`); `e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.couplings.occupancy import occupancy_error
 from bisimetric.couplings.parting import JointPath, most_likely_parting
 from bisimetric.errors import SolverFailed
+from bisimetric.models.mdp import Model
 
 SMALLEST_FLOAT = 5e-324  # the smallest positive float: amounts that underflow lose up to this much
 HEAD = ("source", "target", "occupancy", "cost", "amount", "share")
@@ -82,6 +83,8 @@ class Explanation(InNotebooks, PlottedExplanation):
         The name and the unit of the cost, if it has any; empty for an array, and for the gap between rewards.
     counted : str
         What an occupancy is, if it is neither of these: over a finite horizon, and in the long run.
+    models : (model, model) or None
+        The two models, for pictures.
 
     Examples
     --------
@@ -109,6 +112,7 @@ class Explanation(InNotebooks, PlottedExplanation):
     discounted: bool = True
     cost: str = ""
     counted: str = ""
+    models: tuple[Model, Model] | None = field(default=None, repr=False, compare=False)
 
     @property
     def occupancy(self) -> str:
@@ -195,4 +199,4 @@ def explained(walk: JointWalk, distance: float, k: int) -> Explanation:
     rest = float(np.delete(flat, top).sum())
     question = walk.normalised, walk.discount < 1.0, walk.cost_text, walk.counted
     path = None if walk.counted else most_likely_parting(walk, distance)
-    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), path, *question)
+    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), path, *question, walk.models)

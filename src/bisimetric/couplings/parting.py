@@ -24,7 +24,7 @@ Reference: Han, Katoen & Damman 2009, who call this the strongest evidence.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -32,10 +32,10 @@ from scipy import sparse
 
 from bisimetric._support import memory
 from bisimetric._support.text import printable, text_table
-from bisimetric._support.viewed import InNotebooks
+from bisimetric._support.viewed import InNotebooks, PlottedPath
 from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.models.chain import compared_labels, label_text
-from bisimetric.models.mdp import MDP
+from bisimetric.models.mdp import MDP, Model
 from bisimetric.models.rows import Floats, Ints
 
 NEXT_TO_NOTHING = 1e-9  # a cost, relative to the largest one that is met, up to which two states do not part
@@ -76,7 +76,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class JointPath(InNotebooks):
+class JointPath(InNotebooks, PlottedPath):
     """The most likely way on which two coupled models part, and how they go on; printed, it is a table.
 
     Attributes
@@ -94,6 +94,8 @@ class JointPath(InNotebooks):
         amount / distance, from 0 to 1.
     difference : str
         What differs at the parting: rewards, labels, or the cost.
+    models : (model, model)
+        The two models, for pictures.
 
     Examples
     --------
@@ -113,6 +115,7 @@ class JointPath(InNotebooks):
     amount: float
     share: float
     difference: str
+    models: tuple[Model, Model] = field(repr=False, compare=False)
 
     def head(self) -> tuple[str, ...]:
         """The names of the table's columns."""
@@ -181,6 +184,7 @@ def most_likely_parting(walk: JointWalk, distance: float) -> JointPath:
         amount,
         min(amount / distance, 1.0) if distance else 0.0,
         "" if parting is None else _difference(walk, moments[parting]),
+        walk.models,
     )
 
 

@@ -21,6 +21,7 @@ from bisimetric.views.figures import (
     shortened,
 )
 from bisimetric.views.ticks import name_ticks
+from bisimetric.views.titles import joined, names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ def explanation(explanation: Explanation, *, title: str | None = None, ax: Axes 
     explanation : Explanation
         What `solution.explain()` returned.
     title : str, optional
-        The title; by default the distance and what the bars mean.
+        The title; by default the models, the distance and what the bars mean.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into instead of a new figure.
 
@@ -87,7 +88,8 @@ def explanation(explanation: Explanation, *, title: str | None = None, ax: Axes 
     drawn.grid(axis="x", color=GRID, linewidth=0.6)
     drawn.set_axisbelow(True)
     drawn.spines[["top", "right"]].set_visible(False)
-    said = f"distance {total:.6g} = sum of the bars\n{explanation.formula}"
+    models = "" if explanation.models is None else f"{joined(names_of(explanation.models))}\n"
+    said = f"{models}distance {total:.6g} = sum of the bars\n{explanation.formula}"
     set_texts(drawn, title=said if title is None else title, xlabel=label, ylabel="pair of states: source ~ target")
     return figure_of(drawn)
 

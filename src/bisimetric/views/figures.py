@@ -45,6 +45,7 @@ LEFT_OF_AXES = 1.3  # inches that a figure may have to the left of its axes
 LABEL_HEIGHT = 0.45  # inches below the axes for their ticks and label
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}  # options of a text that is not interpreted
 LONGEST_LINE, LONGEST_ENTRY = 100, 40  # characters of a title or label, and of a name in a legend
+LONGEST_WRAPPED = 300  # characters of a title that is broken into lines
 LONGEST_WHOLE = 10_000  # characters of a name that are looked at
 COLOURED = (1e-30, 1e30)  # values whose largest size is outside of this range are rescaled before they are coloured
 
@@ -182,7 +183,8 @@ def lines(text: object, longest: int = LONGEST_LINE) -> str:
 def wrapped(text: object, inches: float) -> str:
     """The text line by line, each as `inert` shows it; lines that are longer than this are broken at spaces."""
     width = max(int(inches / LETTER), NARROWEST)
-    return "\n".join(textwrap.fill(line, width, break_long_words=False) for line in lines(text).split("\n"))
+    found = lines(text, LONGEST_WRAPPED).split("\n")
+    return "\n".join(textwrap.fill(line, width, break_long_words=False) for line in found)
 
 
 def set_title(axes: Axes, title: str) -> None:

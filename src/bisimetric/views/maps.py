@@ -99,7 +99,8 @@ def _marks(
     lettered = {k for k, label in enumerate(labels or ()) if label in letters and reward[k] == 0.0}
     rewarded = [int(k) for k in np.flatnonzero(reward != ground) if k not in lettered]
     numbers = {k: f"{marks[k]} {_signed(reward[k])}" if k in marks else _signed(reward[k]) for k in rewarded}
-    if numbers and len(numbers) <= MARKED and can_be_read(axes, cells, numbers, arrows):
+    others = {k: letters[label] for k, label in enumerate(labels or ()) if label in letters and k not in numbers}
+    if numbers and len(numbers) <= MARKED and can_be_read(axes, cells, others | numbers, arrows):
         marks |= numbers
         what = "rewards" if isinstance(model, MarkovChain) or arrows else "largest rewards"
         key.append(f"numbers: {what}" + (f", else {_signed(ground)}" if ground else ""))

@@ -19,11 +19,22 @@ LONGEST_TITLE = 46  # characters of a model's name in a title; a longer one keep
 def model_names(solution: Answer, names: Sequence[str] | None = None) -> tuple[str, str]:
     """What to call the two models: the names given, or where the models come from, or how many states they have."""
     if names is None:
-        source, target = (model.title or described(model) for model in solution.models)
-        return source, target
+        return names_of(solution.models)
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOption(f"names is {names!r}, expected the names of the source and of the target")
     return str(names[0]), str(names[1])
+
+
+def names_of(models: tuple[Model, Model]) -> tuple[str, str]:
+    """Where the two models come from, or how many states they have."""
+    source, target = (model.title or described(model) for model in models)
+    return source, target
+
+
+def joined(names: tuple[str, str]) -> str:
+    """Two names of models in one line."""
+    source, target = (shortened(name, LONGEST_TITLE) for name in names)
+    return f"{source} and {target}"
 
 
 def described(model: Model) -> str:
@@ -40,10 +51,10 @@ def is_with_itself(solution: Answer) -> bool:
 
 def headline(solution: Answer, names: Sequence[str] | None = None) -> str:
     """The two models in one line."""
-    source, target = (shortened(name, LONGEST_TITLE) for name in model_names(solution, names))
+    source, target = model_names(solution, names)
     if is_with_itself(solution) and source == target:
-        return f"distances between the states of {source}"
-    return f"{source} and {target}"
+        return f"distances between the states of {shortened(source, LONGEST_TITLE)}"
+    return joined((source, target))
 
 
 def facts(solution: Answer) -> str:
