@@ -134,6 +134,9 @@ def test_picture(command, tmp_path):
     assert ran.code == 0
     assert "four-rooms:p1" in file.read_text()
     assert f"the picture is in {file}" in ran.err
+    ran = command("pairwise", *ROOMS, "--against", "grid-3x3", "--discount", 0.9, "--plot", file)
+    assert ran.code == 0
+    assert "grid-3x3" in file.read_text()
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1"])
@@ -159,7 +162,6 @@ def test_a_file_whose_name_is_a_formula(command, chain_file, tmp_path, monkeypat
         (("--out", "D.txt"), ".csv or .npz or .json"),
         (("--jobs", 0), "n_jobs is 0"),
         (("--cost", "rewards"), "'reward', 'labels'"),
-        (("--against", "grid-3x3", "--plot", "x.png"), "--plot and --against"),
         (("--solver", "simplex"), "--solver is 'simplex'"),
         (("--store", "/dev/null/x"), "/dev/null/x"),
     ],

@@ -1,4 +1,4 @@
-"""`bisimetric distance --plot`: pictures, checked early and written whole."""
+"""`--plot` of `distance`, `metric` and `aggregate`: pictures, checked early and written whole."""
 
 import sys
 
@@ -87,3 +87,21 @@ def test_in_the_help(command):
     text = command("distance", "--help").out
     assert "--plot FILE" in text
     assert "--plot rooms.png" in text
+
+
+def test_metric_of_one_model(command, tmp_path):
+    """Its states at their distances, under the name that was given."""
+    file = tmp_path / "states.svg"
+    assert command("metric", "grid-3x3", "grid-3x3", "--discount", 0.9, "--plot", file).code == 0
+    assert "distances between the states of grid-3x3" in file.read_text()
+
+
+def test_aggregate(command, tmp_path):
+    """Which states are merged; a wrong ending is refused before the work."""
+    file = tmp_path / "merged.svg"
+    arguments = ("aggregate", "four-rooms:p1", "--n-states", 9, "--discount", 0.9)
+    ran = command(*arguments, "--plot", file)
+    assert ran.code == 0
+    assert f"the picture is in {file}" in ran.err
+    assert "four-rooms:p1: 40 states merged into 9" in file.read_text()
+    assert ".png or .svg or .pdf" in command(*arguments, "--plot", "x.jpg").err

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from bisimetric import cost
 from bisimetric._support.text import discount_text, printable
-from bisimetric.bisimulation.aggregation import MDPAggregation, aggregate
+from bisimetric.bisimulation.aggregation import Aggregation, MDPAggregation, aggregate
 from bisimetric.bisimulation.metric import bisimulation_metric
 from bisimetric.bisimulation.quotient import quotient
 from bisimetric.cli.messages import ExitCode, is_quiet, note, tell
@@ -23,6 +23,7 @@ from bisimetric.cli.output import (
     Meter,
     Row,
     check_output,
+    check_picture,
     check_report,
     check_stdout,
     columns_table,
@@ -122,6 +123,7 @@ class AggregateRequest(ReductionRequest):
     n_states: int | None
     discount: float
     out: str | None
+    plot: str | None
     report: str | None
     command_line: str
 
@@ -130,6 +132,7 @@ def run_aggregate(request: AggregateRequest) -> int:
     """Make a smaller model that behaves nearly like a given one."""
     epsilon, n_states, discount, out = request.epsilon, request.n_states, request.discount, request.out
     _check_out(request, out)
+    check_picture(request.plot, "--plot")
     check_report(request.report, "--report")
     if (epsilon is None) == (n_states is None):
         raise InvalidOption("expected one of --epsilon and --n-states: how close, or how many")
@@ -139,6 +142,10 @@ def run_aggregate(request: AggregateRequest) -> int:
         progress.doing("clustering")
         found = aggregate(model, epsilon=epsilon, n_states=n_states, discount=discount)
         _save(found.model, out, progress)
+        if request.plot is not None:
+            progress.doing("drawing")
+            _draw(found, request.plot)
+            note(f"the picture is in {request.plot}")
         if request.report is not None:
             progress.doing("writing the report")
             found.report(request.report, names=request.model, command=request.command_line)
@@ -170,6 +177,12 @@ def run_aggregate(request: AggregateRequest) -> int:
         facts.append(("policy", f"that of the small model loses at most {_rounded_up(loss)} in the given one"))
     _show_reduction([*facts, *expense.facts()], model, found.model, found.map)
     return ExitCode.SUCCESS
+
+
+def _draw(found: Aggregation[Any], path: str) -> None:
+    from bisimetric import plot
+
+    plot.save(found.plot(), path)
 
 
 def _check_out(request: ReductionRequest, out: str | None) -> None:

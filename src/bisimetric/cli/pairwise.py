@@ -37,7 +37,7 @@ from bisimetric.cli.output import (
 )
 from bisimetric.cli.progress import Progress
 from bisimetric.cli.solver_options import chosen_solver
-from bisimetric.errors import InvalidOption, MissingStart, ToleranceNotReached
+from bisimetric.errors import MissingStart, ToleranceNotReached
 from bisimetric.many.pairwise import PairDone, pairwise
 from bisimetric.many.table import MET, Distances
 from bisimetric.models.chain import MarkovChain
@@ -74,10 +74,6 @@ def run(request: PairwiseRequest) -> int:
     check_picture(request.plot, "--plot")
     check_report(request.report, "--report")
     checked_discount(request.discount)
-    if request.columns is not None and request.plot is not None:
-        raise InvalidOption(
-            "--plot and --against are given, expected one; the picture is of chains that are all compared"
-        )
     meter = Meter()
     with Progress() as progress:
         try:
@@ -146,7 +142,8 @@ def _draw(request: PairwiseRequest, table: Distances) -> None:
     from bisimetric import plot
 
     assert request.plot is not None
-    plot.save(plot.mds(table, names=request.rows), request.plot)
+    names = request.rows if request.columns is None else (request.rows, request.columns)
+    plot.save(table.plot(names=names), request.plot)
 
 
 def _missed(request: PairwiseRequest, missed: ToleranceNotReached) -> str:

@@ -9,6 +9,7 @@ from bisimetric.cli.arguments import (
     add_actions,
     add_model,
     add_out,
+    add_plot,
     add_report,
     add_time_limit,
     add_usual_discount,
@@ -74,7 +75,7 @@ state and its class: on their distance, and on the difference of their values,
 the discounted sums of rewards.
 
 Examples:
-  bisimetric aggregate mine.json --epsilon 0.05 --out small.json
+  bisimetric aggregate mine.json --epsilon 0.05 --out small.json --plot map.png
   bisimetric aggregate four-rooms:side=20 --n-states 50 --discount 0.9 \\
       --report rooms.html
 
@@ -105,6 +106,7 @@ def _add_aggregate_arguments(command: ArgumentParser) -> None:
     command.add_argument("--n-states", type=int, metavar="N", help="The number of states of the small model.")
     add_usual_discount(command)
     add_out(command, OUT_HELP)
+    add_plot(command, "which states are merged")
     add_report(command)
 
 

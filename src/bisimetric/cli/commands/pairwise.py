@@ -65,7 +65,7 @@ def _add_arguments(command: ArgumentParser) -> None:
         "--jobs", type=int, default=1, metavar="N", help="Number of processes, by default 1; -1 is one for every core."
     )
     add_out(command, "Write the table to FILE, .csv, .npz or .json; - prints the .csv.")
-    add_plot(command, "the chains as points, at about these distances (needs scikit-learn too),")
+    add_plot(command, "the chains as points at about these distances, or with --against the table,")
     add_report(command)
     add_reading(command)
     add_solver(command)
