@@ -66,3 +66,13 @@ def test_units():
     assert distance_label(bm.bisimulation_metric(lake, discount=0.5), "gap") == "gap (reward per step)"
     labelled = bm.MarkovChain(PAIR, labels=["a", "b"], start=0)
     assert "probability" in distance_label(bm.bisimilarity_distance(labelled, labelled, discount=1))
+
+
+def test_other_questions():
+    """Averages are per step and have no discount; horizons are part of the discount."""
+    grids = bm.as_chain("grid-3x3"), bm.as_chain("open-grid:3")
+    average = bm.average_distance(*grids)
+    assert distance_label(average) == "distance (reward per step)"
+    assert "average cost per step" in facts(average)
+    assert "γ" not in facts(average)
+    assert "horizon 3" in facts(bm.solve(bm.HorizonProblem(*grids, horizon=3)))

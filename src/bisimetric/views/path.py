@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 TOGETHER, APART = LINE_COLOURS[0], LINE_COLOURS[1]  # colours of pairs that cost nothing, and of those that do
 STEP_HEIGHT, STEPS_WIDTH, PATH_MAP = 0.36, 5.6, 3.4  # inches of a step, of the list of steps, of a map
-MOST_STEPS = 20  # of a longer way the middle is left out
+MOST_DRAWN_STEPS = 20  # of a longer way the middle is left out
 LONGEST_ON_WAY = 24  # characters of a state's name, with its action
 STEP_TEXT = 8.0  # points
-LEFT, RIGHT = 0.42, 0.60  # where the two models stand in the list of steps, as a share of its width
+SOURCE_AT, TARGET_AT = 0.42, 0.60  # where the two models stand in the list of steps, as a share of its width
 
 
 def path(path: JointPath, *, ax: Axes | None = None) -> Figure:
@@ -92,9 +92,9 @@ def path(path: JointPath, *, ax: Axes | None = None) -> Figure:
 
 def _shown_steps(count: int) -> list[int]:
     """The steps that are drawn; -1 stands for those that are left out."""
-    if count <= MOST_STEPS:
+    if count <= MOST_DRAWN_STEPS:
         return list(range(count))
-    half = MOST_STEPS // 2
+    half = MOST_DRAWN_STEPS // 2
     return [*range(half), -1, *range(count - half, count)]
 
 
@@ -103,25 +103,31 @@ def _draw_steps(axes: Axes, path: JointPath, steps: list[int]) -> None:
     axes.set(xlim=(0, 1), ylim=(len(steps) - 0.4, -1.2), xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     style = {"fontsize": STEP_TEXT, "va": "center", **LITERAL}
-    for x, text, side in ((0.0, "step", "left"), (LEFT - 0.02, "source", "right"), (RIGHT + 0.02, "target", "left")):
+    for x, text, side in (
+        (0.0, "step", "left"),
+        (SOURCE_AT - 0.02, "source", "right"),
+        (TARGET_AT + 0.02, "target", "left"),
+    ):
         axes.text(x, -0.85, text, ha=side, color="0.4", **style)
-    axes.text((LEFT + RIGHT) / 2, -0.85, "chance", ha="center", color="0.4", **style)
+    axes.text((SOURCE_AT + TARGET_AT) / 2, -0.85, "chance", ha="center", color="0.4", **style)
     for row, step in enumerate(steps):
         if step < 0:
-            axes.text((LEFT + RIGHT) / 2, row, "…", ha="center", **style)
+            axes.text((SOURCE_AT + TARGET_AT) / 2, row, "…", ha="center", **style)
             continue
         moment = path.moments[step]
         colour = APART if path.parting is not None and step >= path.parting and moment.cost > 0 else TOGETHER
         if row and steps[row - 1] >= 0:
-            for x in (LEFT, RIGHT):
+            for x in (SOURCE_AT, TARGET_AT):
                 axes.plot([x, x], [row - 1, row], color="0.75", linewidth=1.2, zorder=1)
-            axes.text((LEFT + RIGHT) / 2, row - 0.5, f"{moment.probability:.3g}", ha="center", color="0.4", **style)
-        axes.plot([LEFT, RIGHT], [row, row], color=colour, linewidth=1.6, zorder=2)
-        axes.plot([LEFT, RIGHT], [row, row], "o", color=colour, markersize=5, zorder=3)
+            axes.text(
+                (SOURCE_AT + TARGET_AT) / 2, row - 0.5, f"{moment.probability:.3g}", ha="center", color="0.4", **style
+            )
+        axes.plot([SOURCE_AT, TARGET_AT], [row, row], color=colour, linewidth=1.6, zorder=2)
+        axes.plot([SOURCE_AT, TARGET_AT], [row, row], "o", color=colour, markersize=5, zorder=3)
         axes.text(0.0, row, str(step), ha="left", **style)
-        axes.text(LEFT - 0.02, row, _place(moment, 0), ha="right", **style)
+        axes.text(SOURCE_AT - 0.02, row, _place(moment, 0), ha="right", **style)
         cost = f"   cost {moment.cost:.4g}" if moment.cost > 0 else ""
-        axes.text(RIGHT + 0.02, row, f"{_place(moment, 1)}{cost}", ha="left", color="black", **style)
+        axes.text(TARGET_AT + 0.02, row, f"{_place(moment, 1)}{cost}", ha="left", color="black", **style)
 
 
 def _place(moment: Moment, side: int) -> str:

@@ -9,6 +9,7 @@ from bisimetric.cost import reward_gap
 from bisimetric.errors import InvalidOption
 from bisimetric.models.mdp import MDP, Model
 from bisimetric.problems.bisimilarity import BisimilarityProblem
+from bisimetric.solving.average_solution import AverageSolution
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Answer
 from bisimetric.views.figures import shortened
@@ -59,7 +60,8 @@ def headline(solution: Answer, names: Sequence[str] | None = None) -> str:
 
 def facts(solution: Answer) -> str:
     """The distance between the starts, if there are any, the discount and the certified gap, in one line."""
-    parts = [f"γ = {solution.discounting}", f"certified gap {solution.gap:.1e}"]
+    meaning = "average cost per step" if isinstance(solution, AverageSolution) else f"γ = {solution.discounting}"
+    parts = [meaning, f"certified gap {solution.gap:.1e}"]
     if all(model.start is not None for model in solution.models) and not is_with_itself(solution):
         parts.insert(0, f"distance between the starts {solution.distance:.6g}")
     return ", ".join(parts)
@@ -78,7 +80,7 @@ def distance_unit(solution: Answer) -> str:
     problem: Any = solution.problem  # type: ignore[attr-defined]
     if isinstance(problem, BisimilarityProblem):
         return "probability" if problem.discount == 1.0 else "discounted probability"
-    normalised = getattr(problem, "normalised", False)
+    normalised = isinstance(solution, AverageSolution) or getattr(problem, "normalised", False)
     if problem.cost_text:
         return f"{problem.cost_text}, {'per step' if normalised else 'discounted sum'}"
     return reward_unit(normalised=normalised) if problem.cost_name == reward_gap.name else ""
