@@ -23,12 +23,13 @@ EXPECTED = os.environ.get("BISIMETRIC_EXPECT", "")
 def all_kernels():
     """Every function that the kernel modules define."""
     names = (
-        "transport.sweep", "evaluation", "check", "robust", "gradient", "refinement", "lifting", "listing",
-        "sinkhorn.projection", "sinkhorn.rounding",
+        "transport.sweep", "transport.full", "evaluation", "check", "robust", "gradient", "refinement", "lifting",
+        "listing", "sinkhorn.projection", "sinkhorn.rounding",
     )  # fmt: skip
     for module in (attrgetter(name)(kernels) for name in names):
         for name, thing in vars(module).items():
-            if callable(thing) and getattr(thing, "__module__", None) == module.__name__:
+            made_here = getattr(thing, "__module__", None) == module.__name__
+            if callable(thing) and made_here and not name.endswith("_over"):  # those make kernels
                 yield f"{module.__name__}.{name}", thing
 
 
