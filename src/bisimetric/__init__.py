@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from bisimetric.many.pairwise import pairwise as pairwise
     from bisimetric.many.solve_many import solve_many as solve_many
     from bisimetric.many.table import Distances as Distances
+    from bisimetric.many.warm_up import warm_up as warm_up
     from bisimetric.models.chain import MarkovChain as MarkovChain
     from bisimetric.models.estimated import EstimatedChain as EstimatedChain
     from bisimetric.models.estimated_mdp import EstimatedMDP as EstimatedMDP
@@ -128,6 +129,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "pairwise",
     ),
     "many.solve_many": ("solve_many",),
+    "many.warm_up": ("warm_up",),
     "models.chain": ("MarkovChain",),
     "models.estimated": ("EstimatedChain",),
     "models.estimated_mdp": ("EstimatedMDP",),

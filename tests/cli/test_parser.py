@@ -55,6 +55,7 @@ WORK = {  # the function that a command's module runs, and arguments
     "reproduce": ("reproduce.run_reproduce", ["eta"]),
     "solvers": ("listings.list_solvers", []),
     "environments": ("listings.list_environments", []),
+    "warm-up": ("warm_up.compile_everything", []),
 }
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from bisimetric import __version__
 from bisimetric.cli.arguments import Command, add_everywhere, add_help
-from bisimetric.cli.commands import bisimulation, convert, distance, listings, metric, pairwise, reproduce
+from bisimetric.cli.commands import bisimulation, convert, distance, listings, metric, pairwise, reproduce, warm_up
 from bisimetric.cli.completion import COMPLETE, print_completions
 from bisimetric.cli.help_panels import panels, wants_panels
 from bisimetric.cli.messages import EXIT_CODES, ExitCode, quietly
@@ -37,6 +37,7 @@ COMMANDS: tuple[Command, ...] = (
     reproduce.COMMAND,
     listings.SOLVERS_COMMAND,
     listings.ENVIRONMENTS_COMMAND,
+    warm_up.COMMAND,
 )
 
 OVERVIEW = """\

@@ -1,0 +1,136 @@
+"""Compile every kernel once, by small problems of every kind, so that later calls of this or other processes do not.
+
+A kernel is compiled for the types of its arguments when it is first called, and the code is kept in the cache folder.
+The table `TASKS` has a small problem for each kind of kernels: short and long rows, few and many pairs, listed pairs,
+games, classes, and each solver. A new kind of kernels is one more line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bisimetric import solvers
+from bisimetric._distance import distance
+from bisimetric._support.compiling import COMPILING
+from bisimetric._support.options import function_or_none
+from bisimetric.bisimulation.aggregation import aggregate
+from bisimetric.bisimulation.metric import bisimilarity_distance, bisimulation_metric
+from bisimetric.bisimulation.quotient import quotient
+from bisimetric.environments.random_chains import random_sparse_chain
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.mdp import MDP
+from bisimetric.problems.discounted import Problem
+from bisimetric.solving.solve import solve
+
+MANY_STATES = 320  # of a chain with which evaluations are shared between threads
+FEW_STEPS = 40  # of every solver
+SLOW = 0.9999  # discount at which evaluations need a preconditioner
+
+
+def _rows(n: int, width: int, seed: int) -> MarkovChain:
+    """A chain whose states have `width` successors, with rewards, labels and a start."""
+    random = np.random.default_rng(seed)
+    matrix = np.zeros((n, n))
+    for x in range(n):
+        matrix[x, random.permutation(n)[:width]] = random.dirichlet(np.ones(width))
+    return MarkovChain(matrix, reward=random.integers(0, 4, n), labels=(np.arange(n) % 3).tolist(), start=0)
+
+
+def _distances(width: int, n: int) -> None:
+    """Between two chains, and of one from itself, with an explanation."""
+    chain, other = _rows(n, width, 0), _rows(n, width, 1)
+    distance(chain, other, discount=0.9).explain()
+    bisimulation_metric(chain, discount=0.9)
+
+
+def _many_pairs() -> None:
+    """Shared between threads, without a preconditioner and with one."""
+    chains = [random_sparse_chain(MANY_STATES, 4, seed=k) for k in range(2)]
+    cost = np.random.default_rng(0).random((MANY_STATES, MANY_STATES))
+    for discount in (0.9, SLOW):
+        solve(Problem(*chains, discount=discount, cost=cost), tol=1e-6)
+
+
+def _reachable() -> None:
+    """Only the pairs that the starts lead to."""
+    distance(_rows(40, 2, 0), _rows(40, 2, 1), discount=0.9, pairs="reachable")
+
+
+def _labels() -> None:
+    """Labels that end a game, with a discount and without."""
+    chain, other = _rows(8, 3, 0), _rows(9, 3, 1)
+    for discount in (0.9, 1.0):
+        bisimilarity_distance(chain, other, discount=discount)
+
+
+def _classes() -> None:
+    """Classes of bisimilar states, solutions lifted from them, aggregation."""
+    chain = _rows(30, 3, 0)
+    doubled = MarkovChain(np.kron(chain.transitions.toarray(), np.full((2, 2), 0.5)), reward=np.repeat(chain.reward, 2))
+    quotient(doubled)
+    distance(doubled, doubled.with_start(0), discount=0.9, pairs="all").value.max()
+    aggregate(chain, n_states=5, discount=0.9)
+
+
+def _games() -> None:
+    """Decision processes: metrics and best policies."""
+    chains = [_rows(6, 3, k) for k in range(2)]
+    rewards = np.random.default_rng(0).random((6, 2))
+    mdp = MDP([chain.transitions for chain in chains], rewards, start=0)
+    bisimulation_metric(mdp, discount=0.9)
+    mdp.optimal_policy(0.9)
+
+
+def _approximate() -> None:
+    """Every solver on short rows, and those that run rounds on full ones."""
+    for width, n in ((3, 5), (24, 24)):
+        problem = Problem(_rows(n, width, 0), _rows(n, width, 1), discount=0.9)
+        for solver in solvers.all_solvers().values():
+            if width < n or solver.default_tol == 0.0:
+                solve(problem, solver(), max_steps=FEW_STEPS, throw=False)
+
+
+TASKS: dict[str, Callable[[], None]] = {
+    "distances between chains with few successors": lambda: _distances(3, 6),
+    "distances between chains with many successors": lambda: _distances(12, 24),
+    "distances between chains with full rows": lambda: _distances(24, 24),
+    "distances between many pairs of states": _many_pairs,
+    "distances between the pairs that starts lead to": _reachable,
+    "bisimilarity distances": _labels,
+    "classes and aggregation": _classes,
+    "decision processes": _games,
+    "the other solvers": _approximate,
+}
+
+
+def warm_up(on_task: Callable[[str, float], None] | None = None) -> float:
+    """Compile all kernels, for images, CI and services whose first answer must not wait.
+
+    Compiled code is kept in a cache folder (`BISIMETRIC_CACHE_DIR`), so one call serves all later processes that use
+    the same folder, on the same kind of processor, with the same versions of this package and of numba.
+
+    Parameters
+    ----------
+    on_task : function of a text and a number, optional
+        Called after every kind of problem, with its name and the seconds that compilation took for it.
+
+    Returns
+    -------
+    float
+        Seconds that compilation took; about 0 if everything was in the cache.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> seconds = bm.warm_up()  # doctest: +SKIP
+    """
+    function_or_none(on_task, "on_task")
+    began = COMPILING.total
+    for name, run in TASKS.items():
+        before = COMPILING.total
+        run()
+        if on_task is not None:
+            on_task(name, COMPILING.total - before)
+    return COMPILING.total - began
