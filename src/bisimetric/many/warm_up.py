@@ -68,7 +68,7 @@ def _labels() -> None:
 def _classes() -> None:
     """Classes of bisimilar states, solutions lifted from them, aggregation."""
     chain = _rows(30, 3, 0)
-    doubled = MarkovChain(np.kron(chain.transitions.toarray(), np.full((2, 2), 0.5)), reward=np.repeat(chain.reward, 2))
+    doubled = MarkovChain(np.kron(chain.transitions.toarray(), np.full((2, 2), 0.5)), reward=np.arange(60) // 2 % 4)
     quotient(doubled)
     distance(doubled, doubled.with_start(0), discount=0.9, pairs="all").value.max()
     aggregate(chain, n_states=5, discount=0.9)
