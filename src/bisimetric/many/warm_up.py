@@ -24,9 +24,9 @@ from bisimetric.models.mdp import MDP
 from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solve import solve
 
-MANY_STATES = 320  # of a chain with which evaluations are shared between threads
-FEW_STEPS = 40  # of every solver
-SLOW = 0.9999  # discount at which evaluations need a preconditioner
+WARM_UP_STATES = 320  # of a chain with which evaluations are shared between threads
+WARM_UP_STEPS = 40  # of every solver
+WARM_UP_DISCOUNT = 0.9999  # discount at which evaluations need a preconditioner
 
 
 def _rows(n: int, width: int, seed: int) -> MarkovChain:
@@ -47,9 +47,9 @@ def _distances(width: int, n: int) -> None:
 
 def _many_pairs() -> None:
     """Shared between threads, without a preconditioner and with one."""
-    chains = [random_sparse_chain(MANY_STATES, 4, seed=k) for k in range(2)]
-    cost = np.random.default_rng(0).random((MANY_STATES, MANY_STATES))
-    for discount in (0.9, SLOW):
+    chains = [random_sparse_chain(WARM_UP_STATES, 4, seed=k) for k in range(2)]
+    cost = np.random.default_rng(0).random((WARM_UP_STATES, WARM_UP_STATES))
+    for discount in (0.9, WARM_UP_DISCOUNT):
         solve(Problem(*chains, discount=discount, cost=cost), tol=1e-6)
 
 
@@ -89,7 +89,7 @@ def _approximate() -> None:
         problem = Problem(_rows(n, width, 0), _rows(n, width, 1), discount=0.9)
         for solver in solvers.all_solvers().values():
             if width < n or solver.default_tol == 0.0:
-                solve(problem, solver(), max_steps=FEW_STEPS, throw=False)
+                solve(problem, solver(), max_steps=WARM_UP_STEPS, throw=False)
 
 
 TASKS: dict[str, Callable[[], None]] = {
