@@ -26,6 +26,7 @@ from bisimetric.solving.solve import solve
 
 WARM_UP_STATES = 320  # of a chain with which evaluations are shared between threads
 WARM_UP_STEPS = 40  # of every solver
+WARM_UP_TOL = 1e-6  # relative gap that will do there
 WARM_UP_DISCOUNT = 0.9999  # discount at which evaluations need a preconditioner
 
 
@@ -50,7 +51,7 @@ def _many_pairs() -> None:
     chains = [random_sparse_chain(WARM_UP_STATES, 4, seed=k) for k in range(2)]
     cost = np.random.default_rng(0).random((WARM_UP_STATES, WARM_UP_STATES))
     for discount in (0.9, WARM_UP_DISCOUNT):
-        solve(Problem(*chains, discount=discount, cost=cost), tol=1e-6)
+        solve(Problem(*chains, discount=discount, cost=cost), tol=WARM_UP_TOL)
 
 
 def _reachable() -> None:
