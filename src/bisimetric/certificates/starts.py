@@ -87,3 +87,12 @@ def _transport(distances: Floats, source: Floats, target: Floats) -> _LawTranspo
 
 def _single_row(law: Floats) -> Rows:
     return Rows(np.array([0, len(law)]), np.arange(len(law), dtype=np.int32), law)
+
+
+def start_distance(value: Floats, source: Floats, target: Floats) -> float:
+    """The transport between two initial laws at these distances [n, m], without bounds."""
+    xs, ys = np.flatnonzero(source), np.flatnonzero(target)
+    distances = value[np.ix_(xs, ys)]
+    if len(xs) == 1 or len(ys) == 1:
+        return float((source[xs][:, None] * target[ys] * distances).sum())
+    return _transport(distances, source[xs], target[ys]).upper if distances.any() else 0.0

@@ -1,0 +1,240 @@
+"""The answer to "did behaviour change?": one object that keeps three different statements apart.
+
+- *computation*: the distance between the two estimated chains, in a certified interval. It says nothing of the processes.
+- *resampling*: how far apart two samples of one process would be (the null), and how much the distance varies.
+- *guarantee*: an interval for the distance between the processes that holds whatever they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bisimetric._support.frozen import Immutable
+from bisimetric._support.lazy import method_above
+from bisimetric._support.text import printable
+from bisimetric.errors import InvalidOption
+from bisimetric.estimation.changed import Changes
+from bisimetric.estimation.intervals import BootstrapIntervals, bootstrap_intervals, permutation_p_value
+from bisimetric.estimation.pooled import PooledLogs
+from bisimetric.models.estimated import EstimatedChain
+from bisimetric.models.rows import Floats
+from bisimetric.solving.solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NULL_QUANTILES = (0.5, 0.9, 0.95, 0.99)
+NAMED_CHANGES = 3  # transitions in a sentence
+NEAR_ZERO = 2.0  # times the null's median: below, the bootstrap interval is not to be trusted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Immutable):
+    """What two logs say about the processes behind them; `compare` makes one. Printed, it is a short text.
+
+    Attributes
+    ----------
+    a, b : EstimatedChain
+        The two logs, over the union of their states.
+    solution : Solution
+        The distance between the two estimated chains, with its certificate. The certificate is about the computation.
+    distance : float
+        That distance.
+    null : array [resamples]
+        Distances between two samples of these sizes drawn from the pooled sequences: what chance alone makes.
+    p_value : float
+        The share of them at least as large as the distance, (1 + k) / (1 + resamples).
+    interval : (float, float)
+        Bootstrap over whole sequences, percentiles moved by twice the bias: the plug-in distance is too large by about
+        the bias, and resamples by that once more. Not right near zero, where the distance has a kink: `near_zero`.
+    percentile_interval : (float, float)
+        Plain percentiles; they lie too high.
+    bootstrap : array [resamples]
+        The resampled distances behind both.
+    guarantee : (float, float)
+        Holds with probability `confidence` for the distance between the processes, whatever they are.
+    sequences_needed : int or None
+        About how many sequences of each log the guarantee would need to be narrower than the distance.
+    changed : Changes
+        The transitions and states that make up the difference, with intervals and p-values of their own.
+    only : (tuple of str, tuple of str)
+        States that only one of the logs visits.
+    notes : tuple of str
+        What was decided on the way; among others whether Ctrl-C came before all resamples were done.
+    confidence, discount : float
+    seed, resamples : int
+    """
+
+    a: EstimatedChain
+    b: EstimatedChain
+    solution: Solution
+    null: Floats
+    bootstrap: Floats
+    guarantee: tuple[float, float]
+    sequences_needed: int | None
+    changed: Changes
+    only: tuple[tuple[str, ...], tuple[str, ...]]
+    notes: tuple[str, ...]
+    confidence: float
+    seed: int
+    resamples: int
+    options: dict[str, Any] = field(repr=False)  # of `compare`, for `update`
+    logs: PooledLogs = field(repr=False)
+
+    @property
+    def distance(self) -> float:
+        """The distance between the two estimated chains."""
+        return self.solution.distance
+
+    @property
+    def discount(self) -> float:
+        """The weight of each step relative to the one before."""
+        return self.solution.problem.discount
+
+    @property
+    def p_value(self) -> float:
+        """How often chance alone makes a distance as large as this, with two samples of these sizes."""
+        return permutation_p_value(self.distance, self.null)
+
+    @cached_property
+    def _intervals(self) -> BootstrapIntervals:
+        return bootstrap_intervals(self.distance, self.bootstrap, self.confidence)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The bootstrap interval, corrected for bias."""
+        return self._intervals.corrected
+
+    @property
+    def percentile_interval(self) -> tuple[float, float]:
+        """The bootstrap's plain percentiles."""
+        return self._intervals.percentile
+
+    @property
+    def near_zero(self) -> bool:
+        """Whether the distance is so close to what chance makes that the bootstrap interval is not to be trusted."""
+        return bool(len(self.null)) and self.distance <= NEAR_ZERO * float(np.median(self.null))
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the distance is larger than chance explains, at the confidence asked for."""
+        return self.p_value <= 1.0 - self.confidence
+
+    def null_quantiles(self) -> dict[float, float]:
+        """Quantiles of the null: 0.5, 0.9, 0.95 and 0.99."""
+        if not len(self.null):
+            return {}
+        return dict(zip(NULL_QUANTILES, np.quantile(self.null, NULL_QUANTILES).tolist(), strict=True))
+
+    @property
+    def sentence(self) -> str:
+        """One sentence for somebody who wants to know whether behaviour changed."""
+        sizes = f"{self.a.n_sequences} and {self.b.n_sequences} sequences"
+        odds = f"p = {self.p_value:.2g}"
+        if not self.is_change:
+            chance = f"chance alone puts two samples of this size {self._typical():.3g} apart"
+            return f"No change can be seen between {sizes}: they are {self.distance:.3g} apart, and {chance} ({odds})."
+        words = [
+            f"{printable(c.source)} → {printable(c.target)} ({c.shares[0]:.1%} → {c.shares[1]:.1%})"
+            for c in self.changed.significant()[:NAMED_CHANGES]
+        ]
+        where = f"; most of it is {', '.join(words)}" if words else ""
+        return (
+            f"Behaviour changed: the logs are {self.distance:.3g} apart where chance alone makes about "
+            f"{self._typical():.3g} ({sizes}, {odds}){where}."
+        )
+
+    def _typical(self) -> float:
+        return float(np.median(self.null)) if len(self.null) else float("nan")
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What the text of a comparison says, line by line."""
+        low, high = self.solution.interval
+        level = f"{self.confidence:.0%}"
+        kink = "; not to be trusted this close to zero" if self.near_zero else ""
+        needed = "" if self.sequences_needed is None else f"; narrower than the distance from about {self.sequences_needed:.2g}"
+        lines = [
+            ("computation", f"{self.distance:.6g}, certified in [{low:.10g}, {high:.10g}] for the two estimated chains"),
+        ]
+        if len(self.null):
+            quantiles = ", ".join(f"{q:.0%} {value:.4g}" for q, value in self.null_quantiles().items())
+            lines.append(("no change", f"two samples of one process: {quantiles} ({len(self.null)} resamples)"))
+            lines.append(("p-value", f"{self.p_value:.3g} (permutation of whole sequences)"))
+        if len(self.bootstrap):
+            lines.append(("bootstrap", f"{level} [{self.interval[0]:.4g}, {self.interval[1]:.4g}], bias-corrected{kink}"))
+        lines.append(
+            ("guarantee", f"{level} [{self.guarantee[0]:.4g}, {self.guarantee[1]:.4g}] whatever the processes{needed}")
+        )
+        lines.append(("changed", f"{len(self.changed.significant())} of {self.changed.n_tested} transitions (Holm)"))
+        for side, names in zip("ab", self.only, strict=True):
+            if names:
+                some = ", ".join(map(printable, names[:NAMED_CHANGES])) + (", …" if len(names) > NAMED_CHANGES else "")
+                lines.append((f"only in {side}", f"{len(names)} states: {some}"))
+        return lines + [("note", note) for note in self.notes]
+
+    def update(self, more_a: Any = None, more_b: Any = None) -> Comparison:
+        """Add sequences to one or both logs, and compare again from here.
+
+        Looking again and again until p is small finds a change where there is none: with k looks planned, ask for
+        confidence 1 - 0.05/k at each.
+
+        Parameters
+        ----------
+        more_a, more_b : logs, optional
+            Chains that `from_trajectories` makes with the same options, or lists of sequences.
+
+        Returns
+        -------
+        Comparison
+            Of all sequences, with the same options; the distances found so far are where the solve begins.
+        """
+        updated: Comparison = method_above("Comparison.update")(self, more_a, more_b)
+        return updated
+
+    def plot(self) -> Figure:
+        """Draw the null with the distance and its interval, beside the transitions that changed.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            `bm.plot.save` writes it to a file.
+        """
+        figure: Figure = method_above("Comparison.plot")(self)
+        return figure
+
+    def report(self, path: object, *, names: tuple[str, str] | None = None, command: str | None = None) -> None:
+        """Write a page to look at: the null, the intervals, what changed.
+
+        Parameters
+        ----------
+        path : str or path
+            An `.html` file. It appears complete or not at all; an existing file is replaced.
+        names : (str, str), optional
+            The names of the two logs.
+        command : str, optional
+            The command that made the comparison, for the last part of the page.
+        """
+        method_above("Viewed.report")(self, path, names=names, command=command)
+
+    def __repr__(self) -> str:
+        lines = [self.sentence, *(f"{name:>12}  {text}" for name, text in self.facts())]
+        return "\n".join(lines)
+
+
+def merged(first: EstimatedChain, second: EstimatedChain) -> EstimatedChain:
+    """One log with the sequences of both, by the rules of the first."""
+    from bisimetric.estimation.pooled import pooled
+
+    if first.labels != first.names and set(second.names or ()) - set(first.names or ()):
+        raise InvalidOption("the new sequences have other states of higher order, expected those of the first; compare anew")
+    both = pooled(first, second)
+    (end,) = [name for name, last in zip(first.names or (), first.ends, strict=True) if last] or [None]
+    rule = "smoothing" if first.smoothing > 0.0 else "absorbing"
+    sequences = both.sequences
+    return EstimatedChain(
+        sequences, both.names, both.template.labels, rule=rule, smoothing=first.smoothing, end=end, notes=first.notes
+    )

@@ -1,0 +1,172 @@
+"""Two logs over the union of their states and transitions, so that any sample of their sequences is a chain of one shape.
+
+Every chain made here has all transitions of the union. Where a sample lacks one, it has the probability 2⁻⁵⁰: far below
+every tolerance, and the transport trees of one sample then serve all others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from bisimetric._support.frozen import Immutable, changed
+from bisimetric.errors import InvalidData, InvalidOption
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.estimated import EstimatedChain, SequenceCounts, Totals, mean_reward
+from bisimetric.models.rows import GRAIN, Ints, exact_rows
+
+ABSENT = 4 * GRAIN  # probability of a transition that a sample lacks
+RARELY_LEFT = 15  # sequences of a sample: a state that fewer of them leave may be a dead end in a resample
+
+
+@dataclass(frozen=True, eq=False)
+class PooledLogs(Immutable):
+    """The sequences of two logs, those of the first log first, over the union of states."""
+
+    names: tuple[str, ...]
+    sizes: tuple[int, int]  # sequences of the two logs
+    smoothing: float
+    sequences: SequenceCounts  # of both logs, with every transition of either once, sorted
+    template: MarkovChain  # a chain on the union, with names and labels
+
+    @property
+    def only(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The states that only the first log visits, and only the second."""
+        visited = [self._visited(side) for side in self.split()]
+        return tuple(
+            tuple(name for name, own, other in zip(self.names, *order, strict=True) if own and not other)
+            for order in (visited, visited[::-1])
+        )  # type: ignore[return-value]
+
+    def split(self) -> tuple[Ints, Ints]:
+        """[N] weights of the sequences: those of the first log, and those of the second."""
+        first = np.repeat([1, 0], self.sizes)
+        return first, 1 - first
+
+    def _visited(self, weights: Ints) -> npt.NDArray[np.bool_]:
+        total = self.sequences.totals(weights)
+        left = np.bincount(self.sequences.source, weights=total.counts, minlength=len(self.names))
+        entered = np.bincount(self.sequences.target, weights=total.counts, minlength=len(self.names))
+        return np.asarray((left + entered + total.starts) > 0)
+
+    def chain(self, total: Totals) -> MarkovChain:
+        """The chain of a sample, with the transitions of the union."""
+        rows, row = self.sequences, self.sequences.source
+        n = len(self.names)
+        weight = total.counts.astype(np.float64) + self.smoothing
+        left = np.bincount(row, weights=weight, minlength=n)
+        dead = left == 0.0
+        loops = (rows.source == rows.target) & dead[row]
+        weight[loops] = 1.0
+        left[dead] = 1.0
+        without_loop = dead & ~np.isin(np.arange(n), row[loops])  # never a dead end of a sample, or hardly ever
+        weight[without_loop[row]] = 1.0
+        left[without_loop] = np.bincount(row, minlength=n)[without_loop]
+        share = np.maximum(weight / left[row], ABSENT)
+        indptr = np.searchsorted(row, np.arange(n + 1))
+        share /= np.add.reduceat(share, indptr[:-1])[row]
+        exact = exact_rows(sparse.csr_array((share, rows.target, indptr), shape=(n, n)), "transitions", 1.0)
+        start = exact_rows(sparse.csr_array(total.starts[None, :] / total.starts.sum()), "start", 1.0)
+        return changed(
+            self.template,
+            transitions=exact.matrix,
+            row_error=exact.error,
+            reward=mean_reward(total),
+            start=start.matrix.toarray()[0],
+        )
+
+
+def pooled(first: EstimatedChain, second: EstimatedChain) -> PooledLogs:
+    """Both logs over the union of their states: those of the first in its order, then the others."""
+    _check_alike(first, second)
+    assert first.names is not None
+    assert second.names is not None
+    names = tuple(dict.fromkeys((*first.names, *second.names)))
+    place = {name: k for k, name in enumerate(names)}
+    label = dict(zip(second.names, second.labels or second.names, strict=True))
+    label |= dict(zip(first.names, first.labels or first.names, strict=True))
+    n = len(names)
+    moved = [aligned_sequences(chain, place) for chain in (first, second)]
+    keys = np.concatenate([part.source * n + part.target for part in moved] + [_loops(moved, n)])
+    if first.smoothing > 0.0:
+        keys = np.arange(n * n)
+    known = np.unique(keys)
+    counts = [_spread(part.counts, np.searchsorted(known, part.source * n + part.target), len(known)) for part in moved]
+    sums: list[Any] = [None, None]
+    if moved[0].reward is not None:
+        sums = [sparse.vstack([getattr(part, name) for part in moved], format="csr") for name in ("reward", "visits")]
+    both = SequenceCounts(
+        n,
+        known // n,
+        known % n,
+        np.concatenate([part.start for part in moved]),
+        sparse.csr_array(sparse.vstack(counts, format="csr")),
+        *sums,
+    )
+    ends = np.eye(n)
+    template = MarkovChain(ends, names=names, labels=[label[name] for name in names], start=0)
+    return PooledLogs(names, (len(moved[0]), len(moved[1])), first.smoothing, both, template)
+
+
+def aligned_sequences(chain: EstimatedChain, place: dict[str, int]) -> SequenceCounts:
+    """The contributions of a log's sequences over the states of a union."""
+    assert chain.names is not None
+    own = np.array([place[name] for name in chain.names], np.int64)
+    part = chain.sequences
+    sums = [None if matrix is None else _spread(matrix, own, len(place)) for matrix in (part.reward, part.visits)]
+    start = np.where(part.start >= 0, own[part.start], -1)
+    return SequenceCounts(len(place), own[part.source], own[part.target], start, part.counts, *sums)
+
+
+def on_union(chain: EstimatedChain, logs: PooledLogs) -> EstimatedChain:
+    """A log's chain over the states of the union; the chain itself if it has the same."""
+    if chain.names == logs.names:
+        return chain
+    sequences = aligned_sequences(chain, {name: k for k, name in enumerate(logs.names)})
+    (end,) = [name for name, last in zip(chain.names or (), chain.ends, strict=True) if last] or [None]
+    rule = "smoothing" if chain.smoothing > 0.0 else "absorbing"
+    return EstimatedChain(
+        sequences, logs.names, logs.template.labels, rule=rule, smoothing=chain.smoothing, end=end, notes=chain.notes
+    )
+
+
+def _spread(matrix: sparse.csr_array, place: Ints, width: int) -> sparse.csr_array:
+    """The same matrix with its columns at other places of more columns."""
+    return sparse.csr_array((matrix.data, place[matrix.indices], matrix.indptr), shape=(matrix.shape[0], width))
+
+
+def _loops(parts: list[SequenceCounts], n: int) -> Ints:
+    """Keys of self-loops at states that a resample may never leave: few sequences of a log do, or of the smaller one."""
+    leaving = []
+    for part in parts:
+        who = np.repeat(np.arange(len(part)), np.diff(part.counts.indptr))
+        once = np.unique(who * n + part.source[part.counts.indices])
+        leaving.append(np.bincount(once % n, minlength=n))
+    sizes = [len(part) for part in parts]
+    in_smaller = (leaving[0] + leaving[1]) * (min(sizes) / sum(sizes))
+    rare = np.flatnonzero(np.minimum(np.minimum(*leaving), in_smaller) < RARELY_LEFT)
+    return np.asarray(rare * n + rare)
+
+
+def _check_alike(first: EstimatedChain, second: EstimatedChain) -> None:
+    for role, chain in (("a", first), ("b", second)):
+        if not isinstance(chain, EstimatedChain):
+            raise InvalidOption(
+                f"{role} is a {type(chain).__name__}, expected a log or the chain that from_trajectories makes of one; "
+                "bm.distance compares chains that are known"
+            )
+        if chain.n_sequences < 2:
+            raise InvalidData(
+                f"{role} has one sequence, expected at least two: sequences are what is resampled; cut a long one into "
+                "pieces that are nearly independent, as weeks or thousands of steps"
+            )
+        if not chain.start_counts.any():
+            raise InvalidData(f"{role} has no sequence with a start among its states; use unseen='absorbing'")
+    if (first.rule == "smoothing") != (second.rule == "smoothing") or first.smoothing != second.smoothing:
+        raise InvalidOption("a and b were smoothed differently, expected the same smoothing= for both")
+    if (first.reward is None) != (second.reward is None):
+        raise InvalidOption("one log has rewards and the other has none, expected reward= for both or for neither")

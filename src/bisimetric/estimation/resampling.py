@@ -1,0 +1,97 @@
+"""One resample: drawn by its own seed, estimated, and solved from a neighbour.
+
+    null        the sequences of both logs, shuffled, and split again into the two sizes
+    bootstrap   as many sequences of each log as it has, drawn with replacement
+
+Whole sequences are drawn, since they are the independent units. Starts, probabilities and rewards are estimated again
+from every draw. The seed of resample k of a kind is (seed, kind, k), so a resample does not depend on which others are
+drawn, in which process, or in which order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimetric.cost.ground import Cost
+from bisimetric.errors import InvalidData
+from bisimetric.estimation.pooled import PooledLogs
+from bisimetric.models.chain import MarkovChain
+from bisimetric.models.rows import Ints
+from bisimetric.operators.trees import TreeWitness
+from bisimetric.problems.discounted import Problem
+from bisimetric.solving.nearby import nearby_distance
+
+NULL, BOOTSTRAP = 0, 1
+MOST_DRAWS = 100  # draws of a resample until each side has a start
+
+
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """Everything that one resample needs."""
+
+    logs: PooledLogs
+    discount: float
+    cost: npt.ArrayLike | Cost | None  # as Problem takes it
+    normalised: bool
+    seed: int
+    neighbours: tuple[TreeWitness | None, TreeWitness | None] = (None, None)  # of the null, and of the bootstrap
+
+    def weights(self, kind: int, k: int) -> tuple[Ints, Ints]:
+        """How often each sequence is on each side, [N] twice."""
+        random = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(kind, k)))
+        has_start = self.logs.sequences.start >= 0
+        for _ in range(MOST_DRAWS):
+            first, second = self._draw(kind, random)
+            if (first * has_start).any() and (second * has_start).any():
+                return first, second
+        raise InvalidData("resamples have no start, expected most sequences to have one; use unseen='absorbing'")
+
+    def _draw(self, kind: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+        n, m = self.logs.sizes
+        if kind == NULL:
+            first = np.zeros(n + m, np.int64)
+            first[random.permutation(n + m)[:n]] = 1
+            return first, 1 - first
+        drawn = [np.bincount(random.integers(0, size, size), minlength=size) for size in (n, m)]
+        return np.concatenate([drawn[0], np.zeros(m, np.int64)]), np.concatenate([np.zeros(n, np.int64), drawn[1]])
+
+    def chains(self, weights: tuple[Ints, Ints]) -> tuple[MarkovChain, MarkovChain]:
+        """The chains of both sides, on the union."""
+        first, second = (self.logs.chain(self.logs.sequences.totals(side)) for side in weights)
+        return first, second
+
+    def problem(self, weights: tuple[Ints, Ints]) -> Problem:
+        """The question between both sides."""
+        first, second = self.chains(weights)
+        return Problem(first, second, discount=self.discount, cost=self.cost, normalised=self.normalised)
+
+    def distance(self, kind: int, k: int) -> float:
+        """The distance of resample k of a kind, to about 1e-4 of itself."""
+        return nearby_distance(self.problem(self.weights(kind, k)), self.neighbours[kind])
+
+    # ---- as `many.runs` sees it: a question that answers tasks
+
+    @property
+    def cost_is_known(self) -> bool:
+        """Whether the cost can be sent to other processes as it is; what cannot be pickled is found before."""
+        return True
+
+    def answer(self, task: Task) -> Any:
+        """The distance of one task."""
+        return self.distance(task.i, task.j)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One resample: its kind and its number."""
+
+    i: int
+    j: int
+
+    def pose(self, question: Resampling) -> Task:
+        """Itself: the resample is drawn where it is solved."""
+        return self

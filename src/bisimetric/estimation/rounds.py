@@ -1,0 +1,60 @@
+"""All resamples, in this process or in several; what is finished when Ctrl-C comes is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bisimetric.estimation.resampling import BOOTSTRAP, NULL, Resampling, Task
+from bisimetric.many.runs import outcomes, worker_count
+from bisimetric.models.rows import Floats
+
+
+class ResampleDone(NamedTuple):
+    """Progress of `compare`, which calls `on_resample` with it after every resample.
+
+    Attributes
+    ----------
+    done, total : int
+        How many resamples are finished, of the null and of the bootstrap together.
+    seconds : float
+        Wall time that this resample took.
+    """
+
+    done: int
+    total: int
+    seconds: float
+
+
+class Resampled(NamedTuple):
+    """The distances of all resamples that were finished, by their numbers."""
+
+    null: Floats
+    bootstrap: Floats
+    interrupted: bool
+
+
+def run(
+    resampling: Resampling, count: int, n_jobs: int, on_resample: Callable[[ResampleDone], None] | None
+) -> Resampled:
+    """Draw and solve `count` resamples of each kind, in turns."""
+    tasks = [Task(kind, k) for k in range(count) for kind in (NULL, BOOTSTRAP)]
+    found: dict[Task, float] = {}
+    interrupted = False
+    solving: Any = outcomes  # of any question that answers tasks with two numbers
+    try:
+        with closing(solving(resampling, tasks, worker_count(n_jobs, len(tasks)))) as arriving:
+            for outcome in arriving:
+                found[tasks[outcome.number]] = outcome.numbers
+                if on_resample is not None:
+                    on_resample(ResampleDone(len(found), len(tasks), outcome.seconds))
+    except KeyboardInterrupt:
+        interrupted = True
+    null, bootstrap = (
+        np.array([found[Task(kind, k)] for k in range(count) if Task(kind, k) in found], np.float64)
+        for kind in (NULL, BOOTSTRAP)
+    )
+    return Resampled(null, bootstrap, interrupted)
