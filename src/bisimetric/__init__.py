@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from bisimetric.couplings.long_run import LongRunCoupling as LongRunCoupling
     from bisimetric.couplings.parting import JointPath as JointPath
     from bisimetric.couplings.timed import HorizonCoupling as HorizonCoupling
+    from bisimetric.estimation.changed import Changes as Changes
+    from bisimetric.estimation.compare import compare as compare
+    from bisimetric.estimation.comparison import Comparison as Comparison
+    from bisimetric.estimation.rounds import ResampleDone as ResampleDone
     from bisimetric.io.save_load import load as load
     from bisimetric.io.save_load import save as save
     from bisimetric.many.pairwise import PairDone as PairDone
@@ -119,6 +123,10 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "couplings.long_run": ("LongRunCoupling",),
     "couplings.timed": ("HorizonCoupling",),
     "couplings.gradient": ("Gradient",),
+    "estimation.changed": ("Changes",),
+    "estimation.compare": ("compare",),
+    "estimation.comparison": ("Comparison",),
+    "estimation.rounds": ("ResampleDone",),
     "io.save_load": (
         "load",
         "save",
@@ -184,6 +192,8 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
 }
 METHODS_ABOVE = {  # methods that work in a room above their class, and where; `_support.lazy.method_above` loads it
     "Aggregation.report": "views.report.page.report",
+    "Comparison.plot": "views.comparison.comparison",
+    "Comparison.report": "views.report.page.report",
     "Distances.report": "views.report.page.report",
     "InNotebooks._repr_html_": "views.notebook.notebook_html",
     "MDP.optimal_policy": "solving.optimal.optimal_policy",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from bisimetric import __version__
 from bisimetric.cli.arguments import Command, add_everywhere, add_help
-from bisimetric.cli.commands import bisimulation, convert, distance, listings, metric, pairwise, reproduce, warm_up
+from bisimetric.cli.commands import bisimulation, compare, convert, distance, listings, metric, pairwise, reproduce, warm_up
 from bisimetric.cli.completion import COMPLETE, print_completions
 from bisimetric.cli.help_panels import panels, wants_panels
 from bisimetric.cli.messages import EXIT_CODES, ExitCode, quietly
@@ -30,6 +30,7 @@ COMMANDS: tuple[Command, ...] = (
     distance.COMMAND,
     metric.COMMAND,
     pairwise.COMMAND,
+    compare.COMMAND,
     bisimulation.STATES_COMMAND,
     bisimulation.QUOTIENT_COMMAND,
     bisimulation.AGGREGATE_COMMAND,
@@ -50,6 +51,7 @@ Examples:
   bisimetric distance mine.json theirs.json --discount 0.9 --json
   bisimetric metric mdp.json other.json --discount 0.9 --actions matched
   bisimetric pairwise runs/*.json --discount 0.9 --out D.csv
+  bisimetric compare before.parquet after.parquet --by session --state page
   bisimetric states four-rooms:side=20,goal=all
   bisimetric quotient mine.json --out small.json
   bisimetric aggregate mine.json --epsilon 0.05 --out small.json

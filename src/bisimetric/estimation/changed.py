@@ -2,9 +2,9 @@
 
 A transition x → x' has the shares p = N(x, x')/N(x) in the two logs. Its difference gets an interval from the counts
 (Newcombe 1998, from Wilson's intervals), and a p-value: the score test of two shares, Fisher's exact test where counts
-are small. Given the state, transitions of a Markov chain are independent, so counts may be compared like this. There are
-many transitions: p-values are corrected by Holm's method, intervals by Bonferroni's, so that with the confidence asked
-for not one of all is wrong.
+are small. Given the state, transitions of a Markov chain are independent, so counts may be compared like this. There
+are many transitions: p-values are corrected by Holm's method, intervals by Bonferroni's, so that with the confidence
+asked for not one of all is wrong.
 
 What a transition contributes to the distance W follows from the gradient: to first order W shrinks by
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 SMALL_COUNT = 10  # expected transitions of a cell below which the exact test is used
+EQUALLY_LIKELY = 1e-7  # relative difference of the chances of two tables that rounding explains
 LARGEST_EXACT = 10**7  # visits up to which the exact test is exact enough in floating point
 
 
@@ -226,10 +227,7 @@ def _fisher(counts: Ints, visits: Ints) -> float:
     logs = log_choose(first, inside) + log_choose(second, hits - inside)
     chance = np.exp(logs - logs.max())
     own = chance[int(counts[0]) - inside[0]]
-    return float(min(chance[chance <= own * (1.0 + ROUNDED)].sum() / chance.sum(), 1.0))
-
-
-ROUNDED = 1e-7  # relative difference of equally likely tables by rounding
+    return float(min(chance[chance <= own * (1.0 + EQUALLY_LIKELY)].sum() / chance.sum(), 1.0))
 
 
 def _holm(p_values: Floats) -> Floats:

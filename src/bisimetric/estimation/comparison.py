@@ -1,6 +1,6 @@
 """The answer to "did behaviour change?": one object that keeps three different statements apart.
 
-- *computation*: the distance between the two estimated chains, in a certified interval. It says nothing of the processes.
+- *computation*: the distance between the two estimated chains, in a certified interval; nothing about the processes.
 - *resampling*: how far apart two samples of one process would be (the null), and how much the distance varies.
 - *guarantee*: an interval for the distance between the processes that holds whatever they are.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from bisimetric._support.text import printable
 from bisimetric.errors import InvalidOption
 from bisimetric.estimation.changed import Changes
 from bisimetric.estimation.intervals import BootstrapIntervals, bootstrap_intervals, permutation_p_value
-from bisimetric.estimation.pooled import PooledLogs
+from bisimetric.estimation.pooled import PooledLogs, pooled
 from bisimetric.models.estimated import EstimatedChain
 from bisimetric.models.rows import Floats
+from bisimetric.solving.guarantee import guarantee
 from bisimetric.solving.solution import Solution
 
 if TYPE_CHECKING:
@@ -57,8 +59,9 @@ class Comparison(Immutable):
         The resampled distances behind both.
     guarantee : (float, float)
         Holds with probability `confidence` for the distance between the processes, whatever they are.
-    sequences_needed : int or None
-        About how many sequences of each log the guarantee would need to be narrower than the distance.
+    sequences_needed : (int, int) or None
+        About how many sequences of each log would make the guarantee narrower than the distance, if shares stayed as
+        they are; None where no number would.
     changed : Changes
         The transitions and states that make up the difference, with intervals and p-values of their own.
     only : (tuple of str, tuple of str)
@@ -75,7 +78,6 @@ class Comparison(Immutable):
     null: Floats
     bootstrap: Floats
     guarantee: tuple[float, float]
-    sequences_needed: int | None
     changed: Changes
     only: tuple[tuple[str, ...], tuple[str, ...]]
     notes: tuple[str, ...]
@@ -113,6 +115,11 @@ class Comparison(Immutable):
     def percentile_interval(self) -> tuple[float, float]:
         """The bootstrap's plain percentiles."""
         return self._intervals.percentile
+
+    @cached_property
+    def sequences_needed(self) -> tuple[int, int] | None:
+        """How many sequences would make the guarantee narrower than the distance; takes as long as many guarantees."""
+        return guarantee(self.solution, confidence=self.confidence).sequences
 
     @property
     def near_zero(self) -> bool:
@@ -156,18 +163,22 @@ class Comparison(Immutable):
         low, high = self.solution.interval
         level = f"{self.confidence:.0%}"
         kink = "; not to be trusted this close to zero" if self.near_zero else ""
-        needed = "" if self.sequences_needed is None else f"; narrower than the distance from about {self.sequences_needed:.2g}"
         lines = [
-            ("computation", f"{self.distance:.6g}, certified in [{low:.10g}, {high:.10g}] for the two estimated chains"),
+            (
+                "computation",
+                f"{self.distance:.6g}, certified in [{low:.10g}, {high:.10g}] for the two estimated chains",
+            ),
         ]
         if len(self.null):
             quantiles = ", ".join(f"{q:.0%} {value:.4g}" for q, value in self.null_quantiles().items())
             lines.append(("no change", f"two samples of one process: {quantiles} ({len(self.null)} resamples)"))
             lines.append(("p-value", f"{self.p_value:.3g} (permutation of whole sequences)"))
         if len(self.bootstrap):
-            lines.append(("bootstrap", f"{level} [{self.interval[0]:.4g}, {self.interval[1]:.4g}], bias-corrected{kink}"))
+            lines.append(
+                ("bootstrap", f"{level} [{self.interval[0]:.4g}, {self.interval[1]:.4g}], bias-corrected{kink}")
+            )
         lines.append(
-            ("guarantee", f"{level} [{self.guarantee[0]:.4g}, {self.guarantee[1]:.4g}] whatever the processes{needed}")
+            ("guarantee", f"{level} [{self.guarantee[0]:.4g}, {self.guarantee[1]:.4g}] whatever the processes")
         )
         lines.append(("changed", f"{len(self.changed.significant())} of {self.changed.n_tested} transitions (Holm)"))
         for side, names in zip("ab", self.only, strict=True):
@@ -192,8 +203,9 @@ class Comparison(Immutable):
         Comparison
             Of all sequences, with the same options; the distances found so far are where the solve begins.
         """
-        updated: Comparison = method_above("Comparison.update")(self, more_a, more_b)
-        return updated
+        from bisimetric.estimation.compare import compared_again
+
+        return compared_again(self, more_a, more_b)
 
     def plot(self) -> Figure:
         """Draw the null with the distance and its interval, beside the transitions that changed.
@@ -218,7 +230,11 @@ class Comparison(Immutable):
         command : str, optional
             The command that made the comparison, for the last part of the page.
         """
-        method_above("Viewed.report")(self, path, names=names, command=command)
+        method_above("Comparison.report")(self, path, names=names, command=command)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self.facts())
+        return f"<p>{escape(self.sentence)}</p><table>{rows}</table>"
 
     def __repr__(self) -> str:
         lines = [self.sentence, *(f"{name:>12}  {text}" for name, text in self.facts())]
@@ -227,14 +243,17 @@ class Comparison(Immutable):
 
 def merged(first: EstimatedChain, second: EstimatedChain) -> EstimatedChain:
     """One log with the sequences of both, by the rules of the first."""
-    from bisimetric.estimation.pooled import pooled
-
     if first.labels != first.names and set(second.names or ()) - set(first.names or ()):
-        raise InvalidOption("the new sequences have other states of higher order, expected those of the first; compare anew")
+        raise InvalidOption("the new sequences have other states of a higher order; compare all sequences anew")
     both = pooled(first, second)
-    (end,) = [name for name, last in zip(first.names or (), first.ends, strict=True) if last] or [None]
     rule = "smoothing" if first.smoothing > 0.0 else "absorbing"
     sequences = both.sequences
     return EstimatedChain(
-        sequences, both.names, both.template.labels, rule=rule, smoothing=first.smoothing, end=end, notes=first.notes
+        sequences,
+        both.names,
+        both.template.labels,
+        rule=rule,
+        smoothing=first.smoothing,
+        end=first.end,
+        notes=first.notes,
     )

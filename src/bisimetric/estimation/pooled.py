@@ -1,4 +1,4 @@
-"""Two logs over the union of their states and transitions, so that any sample of their sequences is a chain of one shape.
+"""Two logs over the union of their states and transitions: any sample of their sequences is a chain of one shape.
 
 Every chain made here has all transitions of the union. Where a sample lacks one, it has the probability 2⁻⁵⁰: far below
 every tolerance, and the transport trees of one sample then serve all others.
@@ -107,8 +107,7 @@ def pooled(first: EstimatedChain, second: EstimatedChain) -> PooledLogs:
         sparse.csr_array(sparse.vstack(counts, format="csr")),
         *sums,
     )
-    ends = np.eye(n)
-    template = MarkovChain(ends, names=names, labels=[label[name] for name in names], start=0)
+    template = MarkovChain(sparse.eye_array(n), names=names, labels=[label[name] for name in names], start=0)
     return PooledLogs(names, (len(moved[0]), len(moved[1])), first.smoothing, both, template)
 
 
@@ -127,10 +126,15 @@ def on_union(chain: EstimatedChain, logs: PooledLogs) -> EstimatedChain:
     if chain.names == logs.names:
         return chain
     sequences = aligned_sequences(chain, {name: k for k, name in enumerate(logs.names)})
-    (end,) = [name for name, last in zip(chain.names or (), chain.ends, strict=True) if last] or [None]
     rule = "smoothing" if chain.smoothing > 0.0 else "absorbing"
     return EstimatedChain(
-        sequences, logs.names, logs.template.labels, rule=rule, smoothing=chain.smoothing, end=end, notes=chain.notes
+        sequences,
+        logs.names,
+        logs.template.labels,
+        rule=rule,
+        smoothing=chain.smoothing,
+        end=chain.end,
+        notes=chain.notes,
     )
 
 
@@ -140,7 +144,7 @@ def _spread(matrix: sparse.csr_array, place: Ints, width: int) -> sparse.csr_arr
 
 
 def _loops(parts: list[SequenceCounts], n: int) -> Ints:
-    """Keys of self-loops at states that a resample may never leave: few sequences of a log do, or of the smaller one."""
+    """Keys of self-loops at states that a resample may never leave: few sequences of a log, or of its size, do."""
     leaving = []
     for part in parts:
         who = np.repeat(np.arange(len(part)), np.diff(part.counts.indptr))

@@ -207,6 +207,12 @@ class EstimatedChain(MarkovChain):
         return np.asarray(self.counts.sum(axis=1), np.int64)
 
     @property
+    def end(self) -> str | None:
+        """The name of the state in which sequences end, if it was asked for."""
+        found = np.flatnonzero(self.ends)
+        return self.name_of(int(found[0])) if len(found) else None
+
+    @property
     def n_sequences(self) -> int:
         """How many sequences there are."""
         return len(self.sequences)

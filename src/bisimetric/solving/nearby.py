@@ -1,7 +1,7 @@
 """The distance of a problem whose neighbour is solved: few steps of policy iteration, without a certificate.
 
-Chains that differ in their probabilities only, not in which transitions they have, have the same transport trees up to a
-few pivots. From the neighbour's trees and distances V₀,
+Chains that differ in their probabilities only, not in which transitions they have, have the same transport trees up
+to a few pivots. From the neighbour's trees and distances V₀,
 
     repair      π_1(x, y) ∈ argmin { <π, V_0> }  for the new rows          (dual simplex on the neighbour's trees)
     evaluate    V_1 = c + γ π_1 V_1,    improve,    evaluate,    …          (steps of policy iteration)

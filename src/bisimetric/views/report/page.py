@@ -7,11 +7,13 @@ from typing import IO, Any
 
 from bisimetric.bisimulation.aggregation import Aggregation
 from bisimetric.errors import InvalidOption
+from bisimetric.estimation.comparison import Comparison
 from bisimetric.io.files import checked_path, write_file
 from bisimetric.many.table import Distances
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Solution
 from bisimetric.views.report.aggregation import aggregation_page
+from bisimetric.views.report.comparison import comparison_page
 from bisimetric.views.report.distances import distances_page
 from bisimetric.views.report.frame import Page, html
 from bisimetric.views.report.solution import solution_page
@@ -22,6 +24,7 @@ PAGES: dict[type, Callable[..., Page]] = {  # functions of an answer, names=… 
     MDPSolution: solution_page,
     Distances: distances_page,
     Aggregation: aggregation_page,
+    Comparison: comparison_page,
 }
 
 
