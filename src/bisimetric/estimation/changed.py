@@ -10,7 +10,9 @@ What a transition contributes to the distance W follows from the gradient: to fi
 
     effect = ½ (∂W/∂P(x'|x) - ∂W/∂Q(x'|x)) · (P(x'|x) - Q(x'|x))
 
-if both logs had the mean of their shares there, twice that if one had the other's. Effects of a state add up.
+if both logs had the mean of their shares there, twice that if one had the other's. Shares of a state sum to one, so the
+derivatives matter up to a constant; they are taken relative to their mean over the state's differences, weighted by
+their sizes. Effects of a state add up.
 
 References: Newcombe 1998; Holm 1979.
 """
@@ -165,9 +167,14 @@ def changes(logs: PooledLogs, solution: Solution, confidence: float) -> Changes:
 def _effects(solution: Solution, source: Ints, target: Ints, shares: Floats) -> Floats:
     """By how much each difference lengthens the distance, to first order; 0 where a log never leaves the state."""
     gradient = solution.gradient()
-    slopes = [_entries(matrix, source, target) for matrix in (gradient.source, gradient.target)]
-    found = 0.5 * (slopes[0] - slopes[1]) * (shares[0] - shares[1])
-    return np.asarray(np.nan_to_num(found), np.float64)
+    by_source, by_target = (_entries(matrix, source, target) for matrix in (gradient.source, gradient.target))
+    apart = np.nan_to_num(shares[0] - shares[1])
+    slope = 0.5 * (by_source - by_target)
+    n = solution.problem.shape[0]
+    size = np.bincount(source, weights=np.abs(apart), minlength=n)
+    weighted = np.bincount(source, weights=slope * np.abs(apart), minlength=n)
+    mean = weighted / np.where(size > 0.0, size, 1.0)
+    return np.asarray((slope - mean[source]) * apart, np.float64)
 
 
 def _entries(matrix: object, source: Ints, target: Ints) -> Floats:

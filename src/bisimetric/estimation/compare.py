@@ -129,7 +129,7 @@ def compared_again(before: Comparison, more_a: Any, more_b: Any) -> Comparison:
         own if more is None else merged(own, _log(more, role, own))
         for own, more, role in ((before.a, more_a, "more_a"), (before.b, more_b, "more_b"))
     )
-    return _compared(first, second, before.options, before)
+    return _compared(first, second, before._options, before)
 
 
 def _log(given: Any, role: str, like: EstimatedChain | None = None) -> EstimatedChain:
@@ -183,8 +183,8 @@ def _compared(a: EstimatedChain, b: EstimatedChain, options: dict[str, Any], bef
         confidence=options["confidence"],
         seed=options["seed"],
         resamples=options["resamples"],
-        options=options,
-        logs=logs,
+        _options=options,
+        _logs=logs,
     )
 
 
@@ -203,7 +203,7 @@ def _ground_cost(cost: Any, first: EstimatedChain, second: EstimatedChain) -> An
 
 def _guess(before: Comparison | None, logs: PooledLogs) -> Floats | None:
     """The distances found so far, where the states are the same."""
-    return before.solution.value if before is not None and before.logs.names == logs.names else None
+    return before.solution.value if before is not None and before._logs.names == logs.names else None
 
 
 def _notes(a: EstimatedChain, b: EstimatedChain, done: int, asked: int, *, interrupted: bool) -> tuple[str, ...]:

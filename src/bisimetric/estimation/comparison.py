@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -84,8 +84,8 @@ class Comparison(Immutable):
     confidence: float
     seed: int
     resamples: int
-    options: dict[str, Any] = field(repr=False)  # of `compare`, for `update`
-    logs: PooledLogs = field(repr=False)
+    _options: dict[str, Any]  # of `compare`, for `update`
+    _logs: PooledLogs
 
     @property
     def distance(self) -> float:
@@ -142,13 +142,15 @@ class Comparison(Immutable):
         """One sentence for somebody who wants to know whether behaviour changed."""
         sizes = f"{self.a.n_sequences} and {self.b.n_sequences} sequences"
         odds = f"p = {self.p_value:.2g}"
-        if not self.is_change:
-            chance = f"chance alone puts two samples of this size {self._typical():.3g} apart"
-            return f"No change can be seen between {sizes}: they are {self.distance:.3g} apart, and {chance} ({odds})."
         words = [
             f"{printable(c.source)} → {printable(c.target)} ({c.shares[0]:.1%} → {c.shares[1]:.1%})"
             for c in self.changed.significant()[:NAMED_CHANGES]
         ]
+        if not self.is_change:
+            apart = f"they are {self.distance:.3g} apart"
+            chance = f"chance alone puts two samples of this size {self._typical():.3g} apart"
+            but = f"; yet single transitions differ: {', '.join(words)}" if words else ""
+            return f"No change of the whole can be seen in {sizes}: {apart}, and {chance} ({odds}){but}."
         where = f"; most of it is {', '.join(words)}" if words else ""
         return (
             f"Behaviour changed: the logs are {self.distance:.3g} apart where chance alone makes about "

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bisimetric._support.frozen import frozen
 from bisimetric.estimation.resampling import BOOTSTRAP, NULL, Resampling, Task
 from bisimetric.many.runs import outcomes, worker_count
 from bisimetric.models.rows import Floats
@@ -54,7 +55,7 @@ def run(
     except KeyboardInterrupt:
         interrupted = True
     null, bootstrap = (
-        np.array([found[Task(kind, k)] for k in range(count) if Task(kind, k) in found], np.float64)
+        frozen(np.array([found[Task(kind, k)] for k in range(count) if Task(kind, k) in found], np.float64))
         for kind in (NULL, BOOTSTRAP)
     )
     return Resampled(null, bootstrap, interrupted)

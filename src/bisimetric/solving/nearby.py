@@ -7,8 +7,8 @@ to a few pivots. From the neighbour's trees and distances V₀,
     evaluate    V_1 = c + γ π_1 V_1,    improve,    evaluate,    …          (steps of policy iteration)
 
 the error of V_k is quadratic in that of V_{k-1}, so two steps are enough for neighbours a few per cent away. Steps end
-when the distance between the starts changes by less than `SETTLED`; the error left is then about its square. For the
-statistics of resamples that is plenty; what is reported as certified is solved by `solve`.
+when the distance between the starts changes by less than `NEARBY_SETTLED`; the error left is then about its square. For
+the statistics of resamples that is plenty; what is reported as certified is solved by `solve`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from bisimetric.solvers.policy_iteration import PolicyIteration
 from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
 
-SETTLED = 1e-2  # relative change of the distance in the last step
+NEARBY_SETTLED = 1e-2  # relative change of the distance in the last step
 NEARBY_TOL = 1e-4  # relative gap where no neighbour helps
-MOST_STEPS = 8
+MOST_NEARBY_STEPS = 8
 
 
 def trees_of(solution: Solution) -> TreeWitness | None:
@@ -47,10 +47,10 @@ def nearby_distance(problem: Problem, neighbour: TreeWitness | None) -> float:
             return solve(problem, tol=NEARBY_TOL, quotient=False).distance
         except ToleranceNotReached as error:
             return float(error.solution.distance)
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_NEARBY_STEPS):
         iterate = solver.step(bellman, iterate)
         before = start_distance(iterate.value, source, target)
         after = start_distance(iterate.estimate(), source, target)
-        if abs(after - before) <= SETTLED * after:
+        if abs(after - before) <= NEARBY_SETTLED * after:
             break
     return max(after, 0.0) / bellman.scale

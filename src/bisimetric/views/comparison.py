@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bisimetric._support.text import discount_text
 from bisimetric.estimation.changed import Transition
 from bisimetric.estimation.comparison import Comparison
 from bisimetric.views.figures import (
@@ -14,7 +15,7 @@ from bisimetric.views.figures import (
     LITERAL,
     REFERENCE,
     WALL_GREY,
-    add_legend,
+    figure_of,
     inert,
     new_figure,
     set_texts,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COMPARISON_SIZE = (10.5, 4.2)  # inches
-MOST_BINS, FEWEST_BINS = 40, 8
+MOST_NULL_BINS, FEWEST_NULL_BINS = 40, 8
 MOST_DRAWN = 10  # transitions
 LONGEST_MOVE = 34  # characters of the two names of a transition
 
@@ -40,6 +41,11 @@ def comparison(answer: Comparison) -> Figure:
     return figure
 
 
+def null_bins(resamples: int) -> int:
+    """How many bins a histogram of so many resamples has."""
+    return int(np.clip(resamples // 6, FEWEST_NULL_BINS, MOST_NULL_BINS))
+
+
 def _draw_null(axes: Axes, answer: Comparison) -> None:
     null, (low, high) = answer.null, answer.interval
     blue, red, green = LINE_COLOURS[:3]
@@ -47,9 +53,8 @@ def _draw_null(axes: Axes, answer: Comparison) -> None:
     names: list[str] = []
     top = 1.0
     if len(null):
-        bins = int(np.clip(len(null) // 6, FEWEST_BINS, MOST_BINS))
-        heights, edges = np.histogram(null, bins)
-        bars = axes.bar(edges[:-1], heights, np.diff(edges), align="edge", color=WALL_GREY, edgecolor="white")
+        heights, edges = np.histogram(null, null_bins(len(null)))
+        bars = axes.bar(edges[:-1], heights, np.diff(edges), align="edge", color=WALL_GREY)
         top = float(heights.max())
         handles.append(bars[0])
         names.append(f"no change: {len(null)} random splits")
@@ -68,22 +73,20 @@ def _draw_null(axes: Axes, answer: Comparison) -> None:
     unit = answer.solution.problem.cost_text
     set_texts(
         axes,
-        title=f"Is it noise? p = {answer.p_value:.2g}",
-        xlabel=f"distance at discount {answer.discount:g}" + (f" ({unit})" if unit else ""),
+        title=f"Is it noise? {answer.a.n_sequences} and {answer.b.n_sequences} sequences, p = {answer.p_value:.2g}",
+        xlabel=f"distance at discount {discount_text(answer.discount)}" + (f", cost: {unit}" if unit else ""),
         ylabel="random splits",
     )
-    add_legend(axes, handles, names, below=True)
-    legend = axes.get_legend()
-    assert legend is not None
-    legend.set_ncols(2)
+    look: dict[str, Any] = {"ncols": len(names), "frameon": False, "fontsize": "small"}
+    figure_of(axes).legend(handles, names, loc="outside lower center", **look)
 
 
 def _draw_changes(axes: Axes, answer: Comparison) -> None:
     chosen = answer.changed.significant()[:MOST_DRAWN]
-    title = f"What changed ({len(answer.changed.significant())} of {answer.changed.n_tested} transitions, Holm)"
+    title = f"What changed: {len(answer.changed.significant())} of {answer.changed.n_tested} transitions (Holm)"
     if not chosen:
         chosen = tuple(c for c in answer.changed.transitions if not np.isnan(c.difference))[:MOST_DRAWN]
-        title = "No transition differs beyond chance; the largest effects"
+        title = "No transition differs beyond chance"
     places = np.arange(len(chosen))[::-1]
     difference = np.array([100.0 * change.difference for change in chosen])
     spans = np.array([[100.0 * end for end in change.interval] for change in chosen]).reshape(-1, 2)

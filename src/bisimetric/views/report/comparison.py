@@ -10,10 +10,10 @@ from bisimetric._support.text import discount_text, printable
 from bisimetric.errors import InvalidOption
 from bisimetric.estimation.changed import Transition
 from bisimetric.estimation.comparison import Comparison
+from bisimetric.views.comparison import null_bins
 from bisimetric.views.report.frame import ChartSection, Headline, Page, TableSection
 
-NULL_BINS = 40
-MOST_LISTED = 50  # transitions and states in tables
+MOST_CHANGES = 50  # transitions and states in tables
 MOST_CHARTED = 20  # transitions in the chart
 
 
@@ -59,7 +59,7 @@ def _null_section(answer: Comparison) -> ChartSection:
     )
     if not len(answer.null):
         return ChartSection("null", "Is it noise?", None, label, note="No resample was finished.")
-    edges = np.histogram_bin_edges(answer.null, min(NULL_BINS, max(len(answer.null) // 6, 8)))
+    edges = np.histogram_bin_edges(answer.null, null_bins(len(answer.null)))
     heights, _ = np.histogram(answer.null, edges)
     bars = [
         {"low": low, "high": high, "n": int(n), "tip": [f"{n} random splits", f"distance {low:.4g} to {high:.4g}"]}
@@ -183,7 +183,7 @@ def needed_words(answer: Comparison) -> str:
 
 
 def _changes_table(answer: Comparison, first: str, second: str) -> TableSection:
-    chosen = answer.changed.transitions[:MOST_LISTED]
+    chosen = answer.changed.transitions[:MOST_CHANGES]
     rows = [
         [
             _move(change),
@@ -202,7 +202,7 @@ def _changes_table(answer: Comparison, first: str, second: str) -> TableSection:
 
 
 def _states_table(answer: Comparison) -> TableSection:
-    chosen = answer.changed.states[:MOST_LISTED]
+    chosen = answer.changed.states[:MOST_CHANGES]
     rows = [
         [printable(state.name), str(state.visits[0]), str(state.visits[1]), f"{state.effect:+.3g}", _p(state.p_value)]
         for state in chosen

@@ -1,0 +1,53 @@
+"""Distances from a neighbour's trees, to the accuracy that resamples need."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bisimetric as bm
+from bisimetric.solving.nearby import nearby_distance, trees_of
+
+
+def problems(seed, *, starts=None):
+    """A problem and one near it, with the same transitions."""
+    random = np.random.default_rng(seed)
+    support = random.random((15, 15)) < 0.3
+    support[np.arange(15), (np.arange(15) + 1) % 15] = True
+    rows = [support * random.uniform(0.2, 1.0, (15, 15)) for _ in range(2)]
+    start = starts if starts is not None else 0
+    found = []
+    for noise in (0.0, 0.1):
+        chains = [
+            bm.MarkovChain.normalised(matrix * random.uniform(1 - noise, 1 + noise, matrix.shape), start=start)
+            for matrix in rows
+        ]
+        found.append(bm.Problem(*chains, discount=0.9, cost=1.0 - np.eye(15)))
+    return found
+
+
+@pytest.mark.parametrize("starts", [None, np.full(15, 1 / 15)], ids=["a state", "a law"])
+@pytest.mark.parametrize("seed", range(3))
+def test_as_accurate_as_resamples_need(seed, starts):
+    """Far below their spread."""
+    before, after = problems(seed, starts=starts)
+    found = nearby_distance(after, trees_of(bm.solve(before)))
+    assert found == pytest.approx(bm.solve(after).distance, rel=5e-4)
+
+
+def test_without_a_neighbour_it_is_solved_afresh():
+    """None, or one with other transitions."""
+    (_, after), (_, other) = problems(0), problems(1)
+    expected = pytest.approx(bm.solve(after).distance, rel=1e-4)
+    assert nearby_distance(after, None) == expected
+    assert nearby_distance(after, trees_of(bm.solve(other))) == expected
+
+
+def test_nothing_to_pay_and_nowhere_to_start():
+    """Zero costs need no solve; starts are needed."""
+    before, _ = problems(0)
+    free = bm.Problem(before.source, before.target, discount=0.9, cost=np.zeros((15, 15)))
+    assert nearby_distance(free, None) == 0.0
+    nowhere = bm.Problem(bm.MarkovChain(np.eye(2)), bm.MarkovChain(np.eye(2)), discount=0.9, cost=np.ones((2, 2)))
+    with pytest.raises(bm.errors.MissingStart):
+        nearby_distance(nowhere, None)
