@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from bisimetric import __version__
 from bisimetric.cli.arguments import Command, add_everywhere, add_help
-from bisimetric.cli.commands import bisimulation, compare, convert, distance, listings, metric, pairwise, reproduce, warm_up
+from bisimetric.cli.commands import (
+    bisimulation,
+    compare,
+    convert,
+    distance,
+    listings,
+    metric,
+    pairwise,
+    reproduce,
+    warm_up,
+)
 from bisimetric.cli.completion import COMPLETE, print_completions
 from bisimetric.cli.help_panels import panels, wants_panels
 from bisimetric.cli.messages import EXIT_CODES, ExitCode, quietly
