@@ -30,6 +30,7 @@ LAYERS: list[set[str]] = [
     {"io"},
     {"readers"},
     {"_distance", "bisimulation", "many", "objectives"},
+    {"estimation"},
     {"learning"},
     {"torch", "jax"},
     {"views", "plot"},
