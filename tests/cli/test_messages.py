@@ -55,3 +55,20 @@ def test_quiet_leaves_out_notes_only(capsys):
 def test_durations(seconds, text):
     """In the two largest units."""
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--discount", "1.5"), "--discount is 1.5"),
+        (("--discount", "0.9", "--tol", "-1"), "--tol is -1"),
+        (("--discount", "0.9", "--time-limit", "-3"), "--time-limit is -3"),
+        (("--discount", "0.9", "--max-steps", "0"), "--max-steps is 0"),
+        (("--bisimilarity", "--solver", "sinkhorn-value-iteration"), "leave out --solver"),
+    ],
+)
+def test_errors_name_options(words, said, command):
+    """In words of the command line, not of Python."""
+    ran = command("distance", "four-rooms:p1", "four-rooms:p0", *words)
+    assert ran.code == 2
+    assert said in ran.err

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import bisimetric as bm
-from bisimetric.cli.models import Reading, model_to_stdout, transition_count, write_model
+from bisimetric.cli.models import Reading, model_to_stdout, suffix_of, transition_count, write_model
 from bisimetric.errors import InvalidChain, InvalidOption
 
 PLAIN = Reading(const=None, normalise_rows=False)
@@ -55,3 +55,59 @@ def test_constants_that_are_none(const, tmp_path):
     (tmp_path / "m.prism").write_text("dtmc")
     with pytest.raises(InvalidOption, match="--const"):
         Reading(const=const, normalise_rows=False).chains([str(tmp_path / "m.prism")])
+
+
+@pytest.mark.parametrize(
+    ("first", "suffix"),
+    [
+        (b"PK\x03\x04...", ".npz"),
+        (b"\x93NUMPY", ".npy"),
+        (b"// a comment\n@type: DTMC\n", ".drn"),
+        (b"// a model\ndtmc\n\nmodule die\n", ".prism"),
+        (b'{"jani-version": 1}', ".jani"),
+        (b'\xef\xbb\xbf {"transitions": []}', ".json"),
+        (b"", ".json"),
+        (b"nonsense \xff", ".json"),
+    ],
+)
+def test_stdin_is_recognised_by_its_beginning(first, suffix):
+    """Where nothing speaks for another format it is JSON."""
+    assert suffix_of(first) == suffix
+
+
+@pytest.mark.parametrize("ending", ["json", "npz", "drn"])
+def test_models_in_a_pipe(ending, tmp_path, command, monkeypatch):
+    """Without saying what they are."""
+    file = tmp_path / f"rooms.{ending}"
+    bm.environments.four_rooms("p1").save(file)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    ran = command("distance", "-", "four-rooms:p1", "--discount", "0.9", "--cost", "reward", "--quiet")
+    assert (ran.code, ran.out.strip()) == (0, "0")
+
+
+def test_what_is_not_recognised_in_a_pipe(command, monkeypatch):
+    """The error says how it is read."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"2 3\n0 0 0.5\n0 1 0.5\n1 1 1\n")))
+    ran = command("states", "-")
+    assert ran.code == 2
+    assert "--from" in ran.err
+
+
+def test_decision_processes_under_a_policy(command, tmp_path):
+    """A file is walked like gym:ID; without a policy the error names the option."""
+    file = tmp_path / "lake.json"
+    bm.from_gymnasium("FrozenLake-v1").save(file)
+    words = ("distance", file, "gym:FrozenLake-v1", "--discount", "0.9", "--quiet")
+    assert "--policy uniform" in command(*words).err
+    assert command(*words, "--policy", "uniform").out.strip() == "0"
+    best = float(command(*words, "--policy", "optimal").out)
+    assert best == 0.0  # both sides are taken under it
+    chain = bm.from_gymnasium("FrozenLake-v1", policy="optimal", discount=0.9)
+    chain.save(tmp_path / "best.json")
+    mixed = command("distance", file, tmp_path / "best.json", "--discount", "0.9", "--policy", "optimal", "--quiet")
+    assert mixed.out.strip() == "0"
+    wrong = command("distance", "four-rooms:p1", "four-rooms:p0", "--discount", "0.9", "--policy", "uniform")
+    assert "--policy is for decision processes" in wrong.err
+    undiscounted = command("distance", file, file, "--bisimilarity", "--policy", "optimal")
+    assert "--discount" in undiscounted.err
+    assert command("pairwise", file, file, "--discount", "0.9", "--policy", "uniform").code == 0

@@ -160,7 +160,7 @@ def test_a_file_whose_name_is_a_formula(command, chain_file, tmp_path, monkeypat
     ("arguments", "message"),
     [
         (("--out", "D.txt"), ".csv or .npz or .json"),
-        (("--jobs", 0), "n_jobs is 0"),
+        (("--jobs", 0), "--jobs is 0"),
         (("--cost", "rewards"), "'reward', 'labels'"),
         (("--solver", "simplex"), "--solver is 'simplex'"),
         (("--store", "/dev/null/x"), "/dev/null/x"),

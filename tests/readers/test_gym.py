@@ -155,7 +155,7 @@ def test_starts():
     [
         ("FrozenLak-v1", "Did you mean: `FrozenLake`"),
         ("FrozenLake-v1,is_slipery=1", "did you mean 'is_slippery'"),
-        ("FrozenLake-v1,map_name=5x5", "KeyError: '5x5'"),
+        ("FrozenLake-v1,map_name=5x5", "expected one of 4x4, 8x8"),
         ("FrozenLake-v1,max_episode_steps=5", "no option 'max_episode_steps'"),
         ("CliffWalking-v1,policy=best", "expected one of uniform, optimal"),
         ("CliffWalking-v1,policy=optimal", "needs a discount"),
@@ -238,3 +238,27 @@ def test_without_gymnasium(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(MissingExtra, match=r"pip install 'bisimetric\[gym\]'"):
         bm.as_chain("gym:FrozenLake-v1")
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("map_name=4x5", "4x4, 8x8"),
+        ("desc=SFFG", "equally long"),
+        ('desc=["SF","G"]', "equally long"),
+        ("desc=[]", "equally long"),
+        ("desc=3", "equally long"),
+    ],
+)
+def test_wrong_maps(option, said):
+    """The error says what a map is, in our words."""
+    with pytest.raises(InvalidOption, match=said) as caught:
+        bm.as_mdp(f"gym:FrozenLake-v1,{option}")
+    assert "ValueError" not in str(caught.value)
+    assert "KeyError" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rows", [["SF", "HG"], [["S", "F"], ["H", "G"]], np.array([["S", "F"], ["H", "G"]])])
+def test_maps_of_all_kinds(rows):
+    """Texts, lists of letters and arrays."""
+    assert bm.from_gymnasium("FrozenLake-v1", options={"desc": rows}).n_states == 4

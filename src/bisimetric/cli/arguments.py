@@ -73,6 +73,17 @@ def add_reading(command: ArgumentParser) -> None:
     )
 
 
+def add_policy(command: ArgumentParser) -> None:
+    """How decision processes become chains."""
+    command.add_argument(
+        "--policy",
+        choices=("uniform", "optimal"),
+        metavar="POLICY",
+        help="Take decision processes as chains under this policy: 'uniform', as those of gym:ID without it, or "
+        "'optimal' for --discount.",
+    )
+
+
 def add_discount(command: ArgumentParser, text: str = DISCOUNT_HELP) -> None:
     """A discount that has to be given."""
     command.add_argument("--discount", type=float, required=True, metavar="G", help=f"{text}; required.")

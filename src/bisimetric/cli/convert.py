@@ -47,8 +47,8 @@ def run(request: ConvertRequest) -> int:
     meter = Meter()
     with Progress() as progress:
         progress.doing("reading")
-        stdin_format = f".{(request.from_format or USUAL_FORMAT).lstrip('.').lower()}"
-        model = request.models([request.model], stdin_format)[0]
+        given = request.from_format
+        model = request.models([request.model], None if given is None else f".{given.lstrip('.').lower()}")[0]
         if request.policy is not None:
             progress.doing("finding the policy")
             model = _under(model, request)

@@ -34,6 +34,7 @@ class DistanceRequest(SolveRequest):
     """The options of the command."""
 
     target: str
+    policy: str | None
     cost: str | None
     bisimilarity: bool
     average: bool
@@ -85,7 +86,7 @@ def _check_objective(request: DistanceRequest, option: str) -> None:
 
 
 def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Posed:
-    source, target = request.chains([request.source, request.target])
+    source, target = request.chains([request.source, request.target], request.policy, request.discount)
     if request.start is not None:
         source, target = source.with_start(request.start[0]), target.with_start(request.start[1])
     check_starts(request, (source, target))

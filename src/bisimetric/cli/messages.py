@@ -9,6 +9,7 @@ even where numpy cannot be loaded.
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -35,8 +36,8 @@ Exit codes:
   130  interrupted; the interval reached so far is on stderr
 """
 REMEDIES_HERE = {  # the library's remedies, in words of the command line
-    "mdp.under(policy) makes one": "`bisimetric metric` compares decision processes, and `bisimetric convert IN OUT "
-    "--policy uniform` makes a chain of one",
+    "mdp.under(policy) makes one": "--policy uniform walks it as gym:ID is walked, and `bisimetric metric` compares "
+    "decision processes themselves",
     "mdp.under(policy) makes a chain, as_mdp(chain) an MDP with one action": "`bisimetric convert IN OUT --policy "
     "uniform` makes a chain of a decision process",
     "MarkovChain.normalised(...) rescales rows": "--normalise-rows rescales rows",
@@ -46,7 +47,18 @@ REMEDIES_HERE = {  # the library's remedies, in words of the command line
     'give constants="': 'give --const "',
     'actions="matched" compares them': "--actions matched compares them",
     "chain.with_start(...) sets one, pairs='all' solves every pair": "--start A0 B0 sets one, --pairs all solves all",
+    "leave solver=None": "leave out --solver",
+    "raise time_limit": "raise --time-limit",
+    "use fewer n_jobs": "use fewer --jobs",
+    "choose pairs='reachable'": "choose --pairs reachable",
+    "give it one of them: MarkovChain(..., reward=...) or labels=...": 'give it "reward" or "labels" in its file',
+    "give it one: reward=...": 'give it "reward" in its file',
+    "label_mismatch (--cost labels), say": "--cost labels, say",
+    "solution.problem has its two models": "a file of --out is no model",
 }
+OPTIONS_HERE = re.compile(  # names of arguments that begin a message, in words of the command line
+    r"(?<=error: )(discount|tol|time_limit|max_steps|epsilon|n_states|n_jobs|horizon)(?= is )"
+)
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
@@ -91,6 +103,7 @@ def tell(message: str) -> None:
     line = printable(" ".join(message.split()), LONGEST_MESSAGE)
     for remedy, here in REMEDIES_HERE.items():
         line = line.replace(remedy, here)
+    line = OPTIONS_HERE.sub(lambda name: "--" + ("jobs" if name[1] == "n_jobs" else name[1].replace("_", "-")), line)
     with suppress(OSError, ValueError):
         print(f"bisimetric: {line}", file=sys.stderr, flush=True)
 

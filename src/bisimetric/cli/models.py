@@ -1,18 +1,20 @@
 """Models of the command line: a text, or stdin, becomes a model by `as_chain` or `as_model`.
 
 `--const` and `--normalise-rows` are options of the text (`brp.prism,N=16`, `counts.csv,normalise`) for all models at
-once. stdin is copied to a file first, so that every format can be read from there.
+once. stdin is copied to a file first, so that every format can be read from there; its first bytes say which it is.
+With `--policy` decision processes become chains here.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bisimetric._support.memory import in_words
 from bisimetric.cli.arguments import Request
@@ -34,6 +36,11 @@ WITH_ROWS = (*MATRIX_SUFFIXES, TRANSITIONS_SUFFIX, ".json")  # files that `--nor
 MODEL_ENDINGS = (*SUFFIXES, *EXPORTS)  # files that models can be written to
 SINGLE_FILES = tuple(ending for ending in MODEL_ENDINGS if ending != ".tra")  # that stdout can take
 STDIN_CHUNK = 2**20  # bytes
+OTHER_STDIN = "; `bisimetric convert - OUT --from FORMAT` reads formats that are not recognised"
+RECOGNISED_BY = 2**16  # bytes at the beginning of a file
+BINARY_FILES = {b"PK\x03\x04": ".npz", b"\x93NUMPY": ".npy"}  # by how they begin
+COMMENTS = re.compile(r"^\s*//.*$", re.MULTILINE)  # of PRISM and DRN files
+MODULE = re.compile(r"^\s*module\s", re.MULTILINE)  # every PRISM model has one
 
 ReadT = TypeVar("ReadT", MarkovChain, MDP, MarkovChain | MDP)
 
@@ -45,27 +52,32 @@ class Reading(Request):
     const: list[str] | None
     normalise_rows: bool
 
-    def chains(self, texts: Iterable[str]) -> list[MarkovChain]:
-        """The chains that the texts stand for."""
-        return self._read(list(texts), as_chain, STDIN_FORMAT)
+    def chains(self, texts: Iterable[str], policy: str | None = None, discount: float = 1.0) -> list[MarkovChain]:
+        """The chains that the texts stand for, decision processes under this policy."""
+        if policy is None:
+            return self._read(list(texts), as_chain, None)
+        models = self._read(list(texts), as_model, None)
+        if not any(isinstance(model, MDP) for model in models):
+            raise InvalidOption("--policy is for decision processes, and there is none; leave it out")
+        return [model.under(_chosen(policy, model, discount)) if isinstance(model, MDP) else model for model in models]
 
     def models(self, texts: Iterable[str], stdin_format: str | None = None) -> list[MarkovChain | MDP]:
         """The chains and decision processes that the texts stand for; stdin holds a file of this ending."""
-        return self._read(list(texts), as_model, stdin_format or STDIN_FORMAT)
+        return self._read(list(texts), as_model, stdin_format)
 
-    def _read(self, texts: list[str], read: Callable[[object], ReadT], stdin_format: str) -> list[ReadT]:
+    def _read(self, texts: list[str], read: Callable[[object], ReadT], stdin_format: str | None) -> list[ReadT]:
         if texts.count(STDIN) > 1:
             raise InvalidOption("stdin (-) is given twice, expected once; it can be read only once")
         if STDIN not in texts:
             return [_explained(text, read) for text in self._with_options(texts)]
         with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / f"stdin{stdin_format}"
-            _copy_stdin(file)
+            file = _stdin_in(Path(folder), stdin_format)
             given = [str(file) if text == STDIN else text for text in texts]
             try:
                 return [_explained(text, read) for text in self._with_options(given)]
             except BisimetricError as error:
-                raise type(error)(str(error).replace(str(file), "stdin")) from None
+                other = "" if stdin_format else OTHER_STDIN if "JSON" in str(error) else ""
+                raise type(error)(str(error).replace(str(file), "stdin") + other) from None
 
     def _with_options(self, texts: list[str]) -> list[str]:
         if self.normalise_rows:
@@ -140,6 +152,37 @@ def _explained(text: str, read: Callable[[object], ReadT]) -> ReadT:
         if split_spec(text).head in str(error):
             raise
         raise type(error)(f"{text}: {error}") from None
+
+
+def _chosen(policy: str, mdp: MDP, discount: float) -> Any:
+    if policy != "optimal":
+        return policy
+    if discount == 1.0:
+        raise InvalidOption("--policy optimal needs --discount below 1: which policy is optimal depends on it")
+    return mdp.optimal_policy(discount).policy
+
+
+def _stdin_in(folder: Path, suffix: str | None) -> Path:
+    """stdin as a file in a folder, with this ending, or with the one that its first bytes speak for."""
+    copy = folder / "stdin"
+    _copy_stdin(copy)
+    if suffix is None:
+        with open(copy, "rb") as content:
+            suffix = suffix_of(content.read(RECOGNISED_BY))
+    return copy.rename(copy.with_suffix(suffix))
+
+
+def suffix_of(first: bytes) -> str:
+    """The ending of files that begin like this; JSON where nothing speaks for another format."""
+    for begin, suffix in BINARY_FILES.items():
+        if first.startswith(begin):
+            return suffix
+    text = COMMENTS.sub("", first.decode("utf-8", "replace")).lstrip("\ufeff \t\r\n")
+    if text.startswith("@"):
+        return ".drn"
+    if text.startswith("{"):
+        return JANI_SUFFIX if '"jani-version"' in text else STDIN_FORMAT
+    return ".prism" if MODULE.search(text) else STDIN_FORMAT
 
 
 def _copy_stdin(file: Path) -> None:

@@ -52,6 +52,7 @@ class PairwiseRequest(Reading):
 
     rows: list[str]
     columns: list[str] | None
+    policy: str | None
     discount: float
     cost: str | None
     normalised: bool
@@ -110,7 +111,7 @@ def run(request: PairwiseRequest) -> int:
 def _table(request: PairwiseRequest, progress: Progress) -> Distances:
     progress.doing("reading")
     solver = chosen_solver(request.solver or EXACT, request.settings, list(solvers.SOLVERS))
-    chains = request.chains([*request.rows, *(request.columns or ())])
+    chains = request.chains([*request.rows, *(request.columns or ())], request.policy, request.discount)
     for name, chain in zip([*request.rows, *(request.columns or ())], chains, strict=True):
         if chain.start is None:
             raise MissingStart(f"{name} has no start, expected chains with one: pairwise compares their starts")

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric._support.frozen import changed
-from bisimetric._support.options import check_kind, hint
+from bisimetric._support.options import check_kind, hint, shown
 from bisimetric.errors import InvalidChain, InvalidOption, MissingExtra
 from bisimetric.models.chain import MarkovChain, checked_start
 from bisimetric.models.mdp import MDP
@@ -164,8 +164,10 @@ def _make(name: str, options: Mapping[str, object]) -> Any:
         raise MissingExtra(f"{name!r} needs Gymnasium, which is missing: pip install 'bisimetric[gym]'") from None
     try:
         if name in gymnasium.registry:
-            creator = gymnasium.registry[name].entry_point
-            _check_options(name, load_env_creator(creator) if isinstance(creator, str) else creator, options)
+            entry = gymnasium.registry[name].entry_point
+            creator = load_env_creator(entry) if isinstance(entry, str) else entry
+            _check_options(name, creator, options)
+            _check_map(name, creator, options)
         with np.errstate(all="ignore"), warnings.catch_warnings():  # of maps without a start, and of old versions:
             warnings.simplefilter("ignore", DeprecationWarning)  # there are errors for both
             return gymnasium.make(name, disable_env_checker=True, **options)  # type: ignore[arg-type]
@@ -175,6 +177,26 @@ def _make(name: str, options: Mapping[str, object]) -> Any:
         text = f"gymnasium cannot make {name!r}"
         given = f" with {', '.join(f'{key}={value!r}' for key, value in options.items())}" if options else ""
         raise InvalidOption(f"{text}{given}: {type(error).__name__}: {error}") from None
+
+
+def _check_map(name: str, creator: Any, options: Mapping[str, object]) -> None:
+    """Raise if a map is not one that the environment knows, or no list of equally long rows."""
+    known = getattr(inspect.getmodule(creator), "MAPS", None)
+    chosen, drawn = options.get("map_name"), options.get("desc")
+    if chosen is not None and drawn is None and isinstance(known, Mapping) and str(chosen) not in known:
+        expected = ", ".join(map(str, known))
+        raise InvalidOption(
+            f"map_name is {shown(chosen)} for {name!r}, expected one of {expected}{hint(str(chosen), known)}; "
+            "desc=[...] draws a map"
+        )
+    if drawn is None:
+        return
+    rows = list(drawn) if isinstance(drawn, (list, tuple, np.ndarray)) else []
+    if not rows or not all(hasattr(row, "__len__") and 0 < len(row) == len(rows[0]) for row in rows):
+        raise InvalidOption(
+            f"desc is {shown(drawn)} for {name!r}, expected rows of a map that are equally long, as in "
+            'desc=["SFFF","FHFH","FFFH","HFFG"]: S start, F frozen, H hole, G goal'
+        )
 
 
 def _check_options(name: str, creator: Any, options: Mapping[str, object]) -> None:

@@ -37,7 +37,12 @@ def _add_arguments(command: ArgumentParser) -> None:
     add = command.add_argument
     add("model", metavar="IN", help="A built-in name, a file, or - for stdin.")
     add("out", metavar="OUT", help="The file to write, or - for stdout.")
-    add("--from", dest="from_format", metavar="FORMAT", help="The format of stdin, as the ending of a file; json.")
+    add(
+        "--from",
+        dest="from_format",
+        metavar="FORMAT",
+        help="The format of stdin, as the ending of a file; else its beginning tells.",
+    )
     add("--to", dest="to_format", metavar="FORMAT", help="The format of stdout, as the ending of a file; json.")
     add(
         "--policy",

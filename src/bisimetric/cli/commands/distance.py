@@ -10,6 +10,7 @@ from bisimetric.cli.arguments import (
     Command,
     add_answer,
     add_cost,
+    add_policy,
     add_reading,
     add_solving,
     add_start,
@@ -133,6 +134,7 @@ def _add_arguments(command: ArgumentParser) -> None:
         help="'all' pairs of states (the default), or those 'reachable' from the starts, which may be far fewer.",
     )
     add_start(command)
+    add_policy(command)
     add_reading(command)
     add_solving(command)
     add_answer(command)

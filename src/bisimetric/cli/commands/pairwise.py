@@ -11,6 +11,7 @@ from bisimetric.cli.arguments import (
     add_discount,
     add_out,
     add_plot,
+    add_policy,
     add_reading,
     add_report,
     add_solver,
@@ -67,6 +68,7 @@ def _add_arguments(command: ArgumentParser) -> None:
     add_out(command, "Write the table to FILE, .csv, .npz or .json; - prints the .csv.")
     add_plot(command, "the chains as points at about these distances, or with --against the table,")
     add_report(command)
+    add_policy(command)
     add_reading(command)
     add_solver(command)
 
