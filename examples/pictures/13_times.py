@@ -12,15 +12,15 @@ import numpy as np
 import bisimetric as bm
 
 sizes, runs = [10, 15, 20, 30], 3
+chains = [[bm.environments.random_chain(n, seed=k) for k in range(runs + 1)] for n in sizes]
 series = {}
 for solver in (bm.PolicyIteration(), bm.ValueIteration()):
-    bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95, solver=solver)  # compiles, once
     seconds = np.empty((len(sizes), runs))
-    for i, n in enumerate(sizes):
-        for seed in range(runs):
-            chains = [bm.environments.random_chain(n, seed=2 * seed + k) for k in range(2)]
+    for i, made in enumerate(chains):
+        bm.distance(made[0], made[1], discount=0.95, solver=solver)  # compiles, once for every kind of problem
+        for k in range(runs):
             began = time.process_time()
-            bm.distance(*chains, discount=0.95, solver=solver)
-            seconds[i, seed] = time.process_time() - began
+            bm.distance(made[k], made[k + 1], discount=0.95, solver=solver)
+            seconds[i, k] = time.process_time() - began
     series[solver.name] = (sizes, seconds)
 figure = bm.plot.times(series, xlabel="states")

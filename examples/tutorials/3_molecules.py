@@ -61,7 +61,7 @@ print(solution.assignment(by="coupling"))
 # there together; ``by="distance"`` matches those whose surroundings are alike. The atoms next to the difference are
 # the most distant ones:
 
-alignment = solution.plot()
+alignment = solution.plot(names=("caffeine", "theobromine"))
 
 # %%
 # ``explain`` says where the walks differ. When the walk on caffeine visits Me1, the other one goes to a carbon

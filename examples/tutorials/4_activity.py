@@ -69,7 +69,7 @@ print(solution.assignment())
 # γ = 0.99 looks about a hundred minutes ahead, and ``normalised=True`` makes the distance a mean: two people who
 # behave like the two models, as much in step as possible, differ by this many km/h at a time.
 
-picture = solution.plot()
+picture = solution.plot(names=("before", "after"))
 solution
 
 # %%
