@@ -75,6 +75,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # summaries are fetched, which browsers refuse for files
 wide = {"coming-from"}  # code side by side; tutorials and pictures have no contents at their side either
 with_contents = [page.stem for page in Path(__file__).parent.glob("*.md") if page.stem not in wide]
 html_theme_options = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -13,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.test_docs import DOCS, ROOT, module, public_names
+from tests.views.report.browser import PATIENCE, Page, start_browser
 
 pytestmark = pytest.mark.slow
-PATIENCE = 60  # seconds
 
 
 @pytest.fixture(scope="module")
@@ -62,29 +61,18 @@ def test_formulas_need_no_script(site):
     assert not re.search("<script[^>]*mathjax", page, re.IGNORECASE)
 
 
-def test_search_finds_pages_in_a_browser(site):
-    """From files, without a network and without errors in the console."""
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
+def test_search_finds_pages_in_a_browser(site, tmp_path):
+    """From files, without a network and without complaints of the browser."""
     from selenium.webdriver.support.ui import WebDriverWait
 
-    from tests.views.report.test_browser import FLAGS
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    driver = start_browser(tmp_path)
     try:
         for word, page in (("retransmission", "verification.html"), ("MarkovChain", "api/bisimetric.MarkovChain.html")):
             driver.get((site / "search.html").as_uri() + f"?q={word}")
             WebDriverWait(driver, PATIENCE).until(
                 lambda browser, page=page: browser.find_elements("css selector", f"#search-results a[href*='{page}']")
             )
-        assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
-        sent = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-        asked = [entry["params"]["request"]["url"] for entry in sent if entry["method"] == "Network.requestWillBeSent"]
-        assert [url for url in asked if url.startswith("http")] == []
+        assert [entry for entry in driver.get_log("browser") if entry["level"] in {"WARNING", "SEVERE"}] == []
+        assert Page(driver, tmp_path).requests() & {"http", "https", "ws", "wss"} == set()
     finally:
         driver.quit()
