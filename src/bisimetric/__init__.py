@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from bisimetric.estimation.rounds import ResampleDone as ResampleDone
     from bisimetric.io.save_load import load as load
     from bisimetric.io.save_load import save as save
+    from bisimetric.many.estimator import MarkovDistance as MarkovDistance
     from bisimetric.many.pairwise import PairDone as PairDone
     from bisimetric.many.pairwise import pairwise as pairwise
     from bisimetric.many.solve_many import solve_many as solve_many
@@ -136,6 +137,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "PairDone",
         "pairwise",
     ),
+    "many.estimator": ("MarkovDistance",),
     "many.solve_many": ("solve_many",),
     "many.warm_up": ("warm_up",),
     "models.chain": ("MarkovChain",),
