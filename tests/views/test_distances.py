@@ -94,7 +94,7 @@ def test_decision_processes():
 def test_a_model_with_itself():
     """Its states at their distances, not a row from its start; a cost that is not symmetric gives a matrix."""
     figure = bm.bisimulation_metric("grid-3x3", discount=0.5).plot()
-    _, points = figure.axes
+    _, _, points = figure.axes
     assert len(points.collections[0].get_offsets()) == 9
     assert "distances between the states of grid-3x3" in figure.get_suptitle()
     assert "of mine" in bm.distance("grid-3x3", "grid-3x3", discount=0.5).plot(names=("mine", "mine")).get_suptitle()

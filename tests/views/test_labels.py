@@ -26,20 +26,23 @@ def test_no_name_covers_another(count):
     """Those that have no room are left out, and counted; nothing leaves the axes."""
     points = np.random.default_rng(0).random((count, 2))
     axes = map_of(points)
-    missing = write_names(axes, points, [f"a long name {k}" for k in range(count)])
+    missing = write_names(axes, points, [f"a long name {k}" for k in range(count)], 36.0)
     figure = axes.figure
     assert not overlapping(figure, axes.texts)
     assert len(axes.texts) + missing == count
     assert len(axes.texts) >= min(count, 8)
+    boxes = [box for _, box in shown_boxes(figure, axes.texts)]
+    pixels = axes.transData.transform(points)
+    assert not any(box.contains(*pixel) for box in boxes for pixel in pixels)
     frame = axes.get_window_extent().padded(2.0)
-    assert all(frame.contains(*corner) for _, box in shown_boxes(figure, axes.texts) for corner in box.corners())
+    assert all(frame.contains(*corner) for box in boxes for corner in box.corners())
 
 
 def test_one_place_has_one_text():
     """It names as many as fit, and says how many others there are; empty names count for nothing."""
     points = np.array([[0.0, 0.0]] * 9 + [[1.0, 1.0]] * 2)
     axes = map_of(points)
-    assert write_names(axes, points, [f"number {k}" for k in range(9)] + ["$b$", ""]) == 0
+    assert write_names(axes, points, [f"number {k}" for k in range(9)] + ["$b$", ""], 36.0) == 0
     assert sorted(text.get_text() for text in axes.texts) == ["$b$", "number 0, number 1, number 2 +6"]
     assert not any(text.get_parse_math() for text in axes.texts)
 
@@ -50,13 +53,13 @@ def test_a_name_without_room(capsys):
     axes = map_of(points)
     axes.set_position((0.5, 0.5, 0.01, 0.01))
     axes.figure.set_layout_engine("none")
-    assert write_names(axes, points, ["much longer than that"]) == 1
+    assert write_names(axes, points, ["much longer than that"], 36.0) == 1
     assert capsys.readouterr().out == ""
-    assert write_names(axes, points, [""]) == 0
+    assert write_names(axes, points, [""], 36.0) == 0
 
 
 def test_without_textalloc(monkeypatch):
     """The extra is named."""
     monkeypatch.setitem(sys.modules, "textalloc", None)
     with pytest.raises(MissingExtra, match=r"bisimetric\[plot\]"):
-        write_names(map_of(np.zeros((1, 2))), np.zeros((1, 2)), ["a"])
+        write_names(map_of(np.zeros((1, 2))), np.zeros((1, 2)), ["a"], 36.0)

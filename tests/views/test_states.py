@@ -16,11 +16,12 @@ def test_a_grid():
     """Cells and points have the colours of one embedding."""
     solution = bm.bisimulation_metric("small-four-rooms:a", discount=0.9)
     figure = bm.plot.states(solution)
-    cells, points = figure.axes
+    plain, cells, points = figure.axes
     first = bm.plot.embed(solution, dimensions=2).points[:, 0]
     assert np.sort(cells.images[0].get_array().compressed()) == pytest.approx(np.sort(first))
     assert np.asarray(points.collections[0].get_offsets())[:, 0] == pytest.approx(first)
     assert "small-four-rooms:a" in figure.get_suptitle()
+    assert "rewards" in plain.get_xlabel()
     assert not overlapping(figure, points.texts)
 
 
@@ -33,6 +34,15 @@ def test_given_axes():
     assert left.images
     assert not right.images
     assert {text.get_text() for text in right.texts} <= set("01234")
+
+
+def test_decision_processes():
+    """The map has the arrows of an optimal policy; a wide one stands above its colours."""
+    figure = bm.bisimulation_metric(bm.as_mdp("gym:CliffWalking-v1"), discount=0.9).plot()
+    plain, cells, _ = figure.axes
+    assert "arrows: policy" in plain.get_xlabel()
+    figure.canvas.draw()
+    assert plain.get_position().y0 > cells.get_position().y1
 
 
 def test_groups():

@@ -143,7 +143,7 @@ def _draw_circles(axes: Axes, found: Aggregation[Any], title: str) -> None:
     area = CLUSTER_AREA * sizes / max(sizes.max(), 8)
     colours = [LINE_COLOURS[0] if size > 1 else LONE_COLOUR for size in sizes]
     x, y = embedding.points.T
-    circles = axes.scatter(x, y, s=area, c=colours, edgecolors="black", linewidths=0.6, zorder=4)
+    axes.scatter(x, y, s=area, c=colours, edgecolors="black", linewidths=0.6, zorder=4)
     finish_map(axes, embedding.points, f"stress {embedding.stress:.3f}; area: merged states", "distance", title)
     names = [found.model.name_of(k) + (f" +{size - 1}" if size > 1 else "") for k, size in enumerate(sizes)]
-    write_names(axes, embedding.points, names, circles)
+    write_names(axes, embedding.points, names, area)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bisimetric.errors import InvalidOption
-from bisimetric.models.mdp import MDP
+from bisimetric.models.mdp import MDP, Model
 from bisimetric.models.policies import checked_policy
 from bisimetric.models.rows import Floats, Mask
+from bisimetric.solving.solution import Answer
 from bisimetric.views.grid_cells import GridCells
 
 if TYPE_CHECKING:
@@ -42,6 +43,13 @@ def policy_weights(mdp: MDP, policy: Any, discount: float | None) -> Floats:
     if discount is not None:
         raise InvalidOption(f"a discount is given, which only policy='optimal' has a use for; expected {POLICY_FORMS}")
     return checked_policy(policy, mdp.available, mdp.action_name)
+
+
+def best_policy(solution: Answer, model: Model) -> Floats | None:
+    """[n, A], an optimal policy of a decision process for the discount of a solution; None for a chain."""
+    if not isinstance(model, MDP):
+        return None
+    return policy_weights(model, "optimal", solution.problem.discount)  # type: ignore[attr-defined]
 
 
 def draw_arrows(axes: Axes, mdp: MDP, cells: GridCells, weights: Floats, lowered: Set[int]) -> None:

@@ -16,14 +16,14 @@ from bisimetric._support.options import check_kind
 from bisimetric.errors import InvalidOption
 from bisimetric.many.table import Distances
 from bisimetric.models.chain import State
-from bisimetric.models.mdp import MDP, Model
+from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats
 from bisimetric.solving.solution import Answer
-from bisimetric.views.arrows import policy_weights
+from bisimetric.views.arrows import best_policy
 from bisimetric.views.figures import LITERAL, figure_of, new_figure, require_matplotlib, shortened, wrapped
 from bisimetric.views.grid_cells import cells_of, checked_cells
 from bisimetric.views.heat_map import heat_map
-from bisimetric.views.maps import draw_map, start_marks
+from bisimetric.views.maps import WIDE, draw_map, start_marks
 from bisimetric.views.matrix import matrix
 from bisimetric.views.mds import mds
 from bisimetric.views.states import states
@@ -35,10 +35,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAPS_SIZE, WIDE_SIZE = (10.4, 4.0), (7.6, 8.4)  # inches
-WIDE = 2  # maps with so many times more columns than rows stand one above the other
 NUMBERED_SIZE, NUMBERED_WIDTH = (12.0, 5.0), 1.9  # inches; width of a panel with numbers, in maps
 MAP_TITLE = 34  # characters that fit over a map
-MOST_POINTS = 1000  # of a model whose states are drawn as points
+MOST_POINTS = 2000  # of a model whose states are drawn as points
 FEWEST_POINTS = 3  # fewer chains are a matrix, not points
 
 
@@ -89,11 +88,9 @@ def distances(solution: Answer, *, names: Sequence[str] | None = None, ax: Axes 
     to_cells = source.start[starts] @ solution.value[starts]  # a distribution and a single state have only one coupling
     if ax is not None:
         return heat_map(target, to_cells, label=distance_label(solution), title=title, ax=ax)
-    discount = solution.problem.discount if isinstance(source, MDP) else None  # type: ignore[attr-defined]
-    weights = [policy_weights(m, "optimal", discount) if isinstance(m, MDP) else None for m in (source, target)]
-    return on_grids(
-        source, target, to_cells, title, model_names(solution, names), label=distance_label(solution), policies=weights
-    )
+    policies = [best_policy(solution, model) for model in (source, target)]
+    label = distance_label(solution)
+    return on_grids(source, target, to_cells, title, model_names(solution, names), label=label, policies=policies)
 
 
 def table(distances: Distances, *, names: Iterable[object] | None = None, ax: Axes | None = None) -> Figure:
@@ -136,7 +133,7 @@ def on_grids(
     starts = start_marks(target.start)
     written = {k: f"{value:.2f}" for k, value in enumerate(to_cells.tolist())} if numbers else starts
     marks: dict[State, str] = {state: text for state, text in written.items()}  # noqa: C416 - keys are invariant
-    heat_map(target, to_cells, label=label, title="distance from the source's start", marks=marks, ax=right)
+    heat_map(target, to_cells, label=label, title="from the source's start", marks=marks, ax=right)
     right.set(xticks=[], yticks=[], xlabel="to each cell of the target", ylabel="")
     figure = figure_of(left)
     figure.suptitle(wrapped(title, figure.get_figwidth()), fontsize="medium", **LITERAL)

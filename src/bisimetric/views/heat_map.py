@@ -154,7 +154,7 @@ def _cell_size(axes: Axes, cells: GridCells) -> float:
 
 def _fitting(line: str, cell: float) -> float:
     """The size of a text that fits into a cell."""
-    return min(LARGEST_TEXT, 0.6 * cell, 1.5 * cell / max(len(line), 1))
+    return min(LARGEST_TEXT, 0.6 * cell, 1.35 * cell / max(len(line), 1))
 
 
 def _anchor(cells: GridCells, state: int, *, inside: bool) -> tuple[float, float, Any, Any]:

@@ -20,20 +20,19 @@ from bisimetric.views.figures import LITERAL, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
 
 NAME_SIZE, LONGEST_POINT_NAME = 8.0, 28  # points, characters
 MOST_NAMES = 60  # names that are tried
 ONE_PLACE = 3.0  # pixels; points closer than this are in one place
-NEAREST_NAME, FARTHEST_NAME = 0.012, 0.13  # from a point to its name, as a share of the axes
+NEAREST_NAME, FARTHEST_NAME = 0.012, 0.2  # from a point to its name, as a share of the axes
 LEADER = "0.6"  # colour of the line between a point and its name
 
 
-def write_names(axes: Axes, points: Floats, names: Sequence[str], circles: PathCollection | None = None) -> int:
+def write_names(axes: Axes, points: Floats, names: Sequence[str], areas: Floats | float) -> int:
     """Write names beside points [N, 2], where there is room; returns how many points have no name then.
 
-    An empty name is not written. Call this when the limits of the axes and all else are in place. `circles` are the
-    points as drawn, where they are large.
+    An empty name is not written. Call this when the limits of the axes and all else are in place. `areas` are those of
+    the markers, in points².
     """
     try:
         from textalloc import allocate
@@ -50,13 +49,15 @@ def write_names(axes: Axes, points: Floats, names: Sequence[str], circles: PathC
     texts = [_shared([names[named[k]] for k in place]) for place in places]
     order = _spread_out(pixels[first])[:MOST_NAMES]
     x, y = points[first[order]].T
+    markers = axes.scatter(points[:, 0], points[:, 1], s=areas)  # what names have to keep clear of
     with contextlib.redirect_stdout(io.StringIO()):  # it prints a line where no name has a place
         _, _, written, _ = allocate(
             axes, x, y, [texts[k] for k in order], x_scatter=points[:, 0], y_scatter=points[:, 1],
             textsize=NAME_SIZE, margin=NEAREST_NAME / 2, min_distance=NEAREST_NAME, max_distance=FARTHEST_NAME,
-            draw_all=False, avoid_label_lines_overlap=True, scatter_plot=circles, linecolor=LEADER, linewidth=0.6,
+            draw_all=False, avoid_label_lines_overlap=True, scatter_plot=markers, linecolor=LEADER, linewidth=0.6,
             zorder=5, **LITERAL,
         )  # fmt: skip
+    markers.remove()
     shown = [k for k, text in zip(order, written, strict=True) if text is not None]
     return len(named) - sum(len(places[k]) for k in shown)
 

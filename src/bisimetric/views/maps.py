@@ -30,6 +30,7 @@ MOST_LETTERED = 0.4  # share of the cells that may have letters for labels
 MOST_LETTERS = 6  # a map with more labels than this shows none
 LONGEST_KEY = 34  # characters of a line below the map
 START_WORD = "start"
+WIDE = 2  # maps with so many times more columns than rows stand one above the other
 SEEN = {"door"}  # labels that a map shows anyway: a door is a gap in a wall
 
 

@@ -86,26 +86,27 @@ def mds(
     >>> figure = bm.plot.mds(bm.pairwise(rooms, discount=0.9), names=rooms, groups=["p0", "p1", "p0"])
     """
     require_matplotlib()
-    written, unit = names, "distance"
+    given, unit = names, "distance"
     if isinstance(distances, Embedding):
         embedding = distances
     else:
         table = as_table(distances)
         embedding = embed(distances, dimensions=3 if groups is None else 2, seed=seed)
-        written = table.rows if names is None and table.named else names
+        given = table.rows if names is None and table.named else names
         title, unit = table.title if title is None else title, table.label
     points = embedding.points
     if points.shape[1] not in (2, 3):
         raise InvalidOption(f"the embedding has {points.shape[1]} dimensions, expected 2 or 3")
     labels = _checked_groups(groups, len(points))
-    texts = None if written is None else one_each(written, "names", "a name", len(points))
+    texts = None if given is None else one_each(given, "names", "a name", len(points))
     drawn = axes_or_new(ax, MDS_SIZE)
     colours = _draw_points(drawn, points, labels)
     finish_map(drawn, points, f"stress {embedding.stress:.3f}", unit, title)
     if colours is not None:
         add_colour_bar(drawn, colours, "third coordinate")
     if texts is not None:
-        write_names(drawn, points[:, :2], ["" if name is None else str(name) for name in texts])
+        written = ["" if name is None else str(name) for name in texts]
+        write_names(drawn, points[:, :2], written, point_area(len(points)))
     return figure_of(drawn)
 
 

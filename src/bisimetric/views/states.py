@@ -1,8 +1,8 @@
 """The states of one model at their distances from one another.
 
-Multidimensional scaling puts states that behave alike side by side. A grid is drawn twice: its cells on the map, in the
-colour of their first coordinate, and as points at their distances in the same colours. So cells of one colour are about
-as far from all others, and the points say how far.
+Multidimensional scaling puts states that behave alike side by side. A grid is drawn three times: its map; the same
+cells in the colour of their first coordinate; and the states as points at their distances, in the same colours. So
+cells of one colour behave about alike, and the points say how nearly.
 """
 
 from __future__ import annotations
@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bisimetric._support.options import check_kind
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import State
 from bisimetric.models.mdp import Model
 from bisimetric.solving.solution import Answer
+from bisimetric.views.arrows import best_policy
 from bisimetric.views.embedding import Embedding, embed
 from bisimetric.views.figures import LITERAL, figure_of, new_figure, require_matplotlib, wrapped
-from bisimetric.views.grid_cells import cells_of
+from bisimetric.views.grid_cells import GridCells, cells_of
 from bisimetric.views.heat_map import heat_map
 from bisimetric.views.labels import write_names
-from bisimetric.views.maps import start_marks
+from bisimetric.views.maps import WIDE, draw_map, start_marks
 from bisimetric.views.mds import finish_map, mds, point_area
 from bisimetric.views.tables import as_table
 from bisimetric.views.titles import distance_unit, facts, headline
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-STATES_SIZE = (10.4, 4.8)  # inches
+STATES_SIZE, WIDE_STATES = (13.2, 4.4), (12.4, 5.2)  # inches
 
 
 def states(
@@ -42,6 +41,9 @@ def states(
     ax: Axes | None = None,
 ) -> Figure:
     """Draw the states of one model at their distances from one another, and on their map if there is one.
+
+    The map has walls, holes, rewards and, of a decision process, the arrows of an optimal policy. Beside it the cells
+    have colours, those of the points: states of one colour behave about alike.
 
     `solution.plot()` shows this for a model that is compared with itself.
 
@@ -79,18 +81,32 @@ def states(
     if model.n_states != other.n_states:
         raise InvalidOption("the solution is about two models, expected one of a model with itself")
     title = f"{headline(solution, names)}\n{facts(solution)}"
-    if cells_of(model.names) is None or groups is not None:
+    cells = cells_of(model.names)
+    if cells is None or groups is not None:
         return mds(solution, groups=groups, title=title, ax=ax)
     embedding = embed(solution, dimensions=2)
     if ax is not None:
         _draw_cells(ax, model, embedding, solution, title)
         return figure_of(ax)
-    figure = new_figure(STATES_SIZE)
-    left, right = figure.subplots(1, 2, width_ratios=(1, 1.25))
-    _draw_cells(left, model, embedding, solution, "cells of one colour behave about alike")
-    _draw_points(right, embedding, solution)
+    plain, coloured, points = _panels(cells)
+    draw_map(plain, model, cells, "the model", best_policy(solution, model))
+    _draw_cells(coloured, model, embedding, solution, "states of one colour behave alike")
+    _draw_points(points, embedding, solution)
+    figure = figure_of(points)
     figure.suptitle(wrapped(title, figure.get_figwidth()), fontsize="medium", **LITERAL)
     return figure
+
+
+def _panels(cells: GridCells) -> tuple[Axes, Axes, Axes]:
+    """Axes for the map, for the same in colours, and for the points; wide maps stand one above the other."""
+    rows, columns = cells.shape
+    if columns <= WIDE * rows:
+        plain, coloured, points = new_figure(STATES_SIZE).subplots(1, 3, width_ratios=(1, 1, 1.35))
+        return plain, coloured, points
+    figure = new_figure(WIDE_STATES)
+    panels = figure.add_gridspec(2, 2, width_ratios=(1.15, 1))
+    plain, coloured = figure.add_subplot(panels[0, 0]), figure.add_subplot(panels[1, 0])
+    return plain, coloured, figure.add_subplot(panels[:, 1])
 
 
 def _draw_cells(axes: Axes, model: Model, embedding: Embedding, solution: Answer, title: str) -> None:
@@ -110,4 +126,4 @@ def _draw_points(axes: Axes, embedding: Embedding, solution: Answer) -> None:
         linewidths=0.6, zorder=4,
     )  # fmt: skip
     finish_map(axes, points, f"stress {embedding.stress:.3f}", table.label, "the same states at their distances")
-    write_names(axes, np.asarray(points), table.rows)
+    write_names(axes, points, table.rows, point_area(len(points)))
