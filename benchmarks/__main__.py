@@ -14,6 +14,7 @@ python -m benchmarks sinkhorn       a round of the Sinkhorn solvers against plai
 python -m benchmarks tuning         the default of the Sinkhorn solvers against plain rounds; error against rounds
 python -m benchmarks solvers        all solvers: CPU seconds to an error; a Sinkhorn start for the exact one
 python -m benchmarks readers        explicit files of a million transitions against pandas' C reader
+python -m benchmarks coverage       how often tests and intervals from simulated logs are right
 python -m benchmarks against-prototype --prototype FOLDER
 """
 
@@ -30,7 +31,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bisimulation, comparison, discounts, exact, plots, readers, scaling, sinkhorn, solvers, tuning
+from benchmarks import (
+    bisimulation,
+    comparison,
+    coverage,
+    discounts,
+    exact,
+    plots,
+    readers,
+    scaling,
+    sinkhorn,
+    solvers,
+    tuning,
+)
 from benchmarks.pareto import methods, pictures, race
 from benchmarks.pareto import tables as pareto_tables
 from benchmarks.tables import Row, Table, plain
@@ -50,7 +63,7 @@ PACKAGES = (
 )
 NAMES = (
     "peers", "pareto", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning",
-    "solvers", "discounts", "readers",
+    "solvers", "discounts", "readers", "coverage",
 )  # fmt: skip
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "scaling": scaling.tables,
@@ -61,6 +74,7 @@ TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "solvers": solvers.tables,
     "discounts": discounts.tables,
     "readers": readers.tables,
+    "coverage": coverage.tables,
 }
 TIMED: dict[str, Callable[[list[Row], float], Iterable[Table]]] = {  # tables that show the time limit
     "peers": comparison.tables,
@@ -138,6 +152,9 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
     elif name == "discounts":
         settings |= {"tol": discounts.TOL}
         rows = discounts.measure(discounts.QUICK_INSTANCES if options.quick else discounts.INSTANCES, _progress)
+    elif name == "coverage":
+        settings |= {"discount": coverage.DISCOUNT, "level": coverage.LEVEL, "confidence": coverage.CONFIDENCE}
+        rows = coverage.measure(options.quick, _progress)
     elif name == "readers":
         rows = readers.measure(readers.QUICK_TRANSITIONS if options.quick else readers.TRANSITIONS, _progress)
     elif name == "bisimulation":

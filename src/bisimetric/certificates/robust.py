@@ -142,7 +142,7 @@ def _operator(problem: Problem) -> Bellman:
 
 
 def _require_memory(bellman: Bellman) -> None:
-    entries = bellman.pairs.size * (3 * sum(bellman.longest) + 1)
+    entries = bellman.pairs.size * sum(bellman.longest)
     memory.require(BYTES_PER_ENTRY * entries, "bounds for all chains within row errors", "compare parts of the chains")
 
 
@@ -209,16 +209,16 @@ def _apply_above(bellman: Bellman, radii: Radii, value: Floats, witness: TreeWit
 
     def work(first: int, last: int) -> _Block:
         cells = witness.cells(first, last)
-        pairs, entries = last - first, 3 * int(cells.indptr[-1]) + last - first
+        pairs, entries = last - first, int(cells.indptr[-1])
         to, mass, count = np.empty(entries, np.int64), np.empty(entries), np.empty(pairs, np.int64)
+        constant = np.empty(pairs)
         marginal, terms, invalid = kernels.robust.above(
             *bellman.pairs.states(first, last), value, most, bellman.cost, bellman.scale, bellman.discount,
-            bellman.stop, *radii, bellman.source, bellman.target, cells, bound[first:last], to, mass, count,
+            bellman.stop, *radii, bellman.source, bellman.target, cells, bound[first:last], to, mass, count, constant,
         )  # fmt: skip
         if invalid or not marginal <= LARGEST_MARGINAL_ERROR:
             raise InvalidWitness(f"couplings are off by {marginal:.3g} in a marginal, or have {invalid} invalid cells")
-        used = _used(3 * cells.indptr[:-1] + np.arange(pairs), count)
-        return _Block(first, to[used], mass[used], count, np.zeros(pairs), Errors(terms, 0.0, marginal=marginal))
+        return _Block(first, to, mass, count, constant, Errors(terms, 0.0, marginal=marginal))
 
     return _joined(bellman, bound, work, witness.cells_per_pair, value.size)
 

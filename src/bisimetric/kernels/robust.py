@@ -37,7 +37,6 @@ from bisimetric.kernels._compile import kernel, part
 from bisimetric.kernels.layout import Index
 
 ALTERNATIONS = 3  # of λ and μ
-MISSED_PRICE = 1e-12  # relative to the largest value, by which a move may miss its price
 
 
 @part
@@ -72,11 +71,13 @@ def _prices(here, to_row, to_column, weight, largest, a, b, key):
 
 
 @kernel
-def above(x_of, y_of, value, most, cost, scale, discount, stop, half_x, half_y, P, Q, cells, bound, to, mass, count):
-    """Compute U at the pairs (x_of, y_of), and its linear form U = c + γ Σ mass·V(to).
+def above(
+    x_of, y_of, value, most, cost, scale, discount, stop, half_x, half_y, P, Q, cells, bound, to, mass, count, constant
+):
+    """Compute U at the pairs (x_of, y_of), and its linear form U = c + γ(Σ mass·V(to) + constant).
 
-    A pair with K cells has at most 3 K + 1 entries, which begin at 3·cells.indptr[pair] + pair. Returns the largest
-    1-norm error of a coupling's marginals, the most terms of a sum, and the number of invalid cells.
+    Entries are those of the cells. Returns the largest 1-norm error of a coupling's marginals, the most terms of a sum,
+    and the number of invalid cells.
     """
     m = value.shape[1]
     stopping = stop.size > 0
@@ -93,6 +94,7 @@ def above(x_of, y_of, value, most, cost, scale, discount, stop, half_x, half_y, 
         x, y = x_of[pair], y_of[pair]
         scaled = cost[x, y] * scale
         count[pair] = 0
+        constant[pair] = 0.0
         if stopping and stop[x, y]:
             bound[pair] = scaled
             continue
@@ -135,55 +137,27 @@ def above(x_of, y_of, value, most, cost, scale, discount, stop, half_x, half_y, 
         terms = max(terms, size)
         if invalid:
             continue
-        # The moves that gain this: cells whose move is worth more than its price, then those that are worth it.
-        left_x, left_y = a, b
-        none = MISSED_PRICE * (1.0 + most.overall)
-        written = 3 * first + pair
-        begin = written
-        together = 0.0
+        # At these prices a cell moves as a whole, wherever that is worth most.
+        known = lam * a + mu * b
         for k in range(size):
-            key[k] = weight[k]  # what stays
-        for turn in range(2):
-            for k in range(size):
-                gain_x, gain_y = to_row[k] - lam, to_column[k] - mu
-                gain_both = most.overall - here[k] - lam - mu
-                best = max(gain_x, gain_y, gain_both)
-                if key[k] <= 0.0 or (best <= none if turn == 0 else best < -none):
-                    continue
-                row = P.indices[Index(x_at + cells.left[first + k])]
-                column = Q.indices[Index(y_at + cells.right[first + k])]
-                if gain_x >= best - none and left_x > 0.0:
-                    moved = min(key[k], left_x)
-                    left_x -= moved
-                    key[k] -= moved
-                    to[written] = most.column_at[column] * m + column
-                    mass[written] = moved
-                    written += 1
-                elif gain_y >= best - none and left_y > 0.0:
-                    moved = min(key[k], left_y)
-                    left_y -= moved
-                    key[k] -= moved
-                    to[written] = row * m + most.row_at[row]
-                    mass[written] = moved
-                    written += 1
-                elif gain_both >= best - none and min(left_x, left_y) > 0.0:
-                    moved = min(key[k], left_x, left_y)
-                    left_x -= moved
-                    left_y -= moved
-                    key[k] -= moved
-                    together += moved
-        for k in range(size):
-            if key[k] > 0.0:
-                row = P.indices[Index(x_at + cells.left[first + k])]
-                column = Q.indices[Index(y_at + cells.right[first + k])]
-                to[written] = row * m + column
-                mass[written] = key[k]
-                written += 1
-        if together > 0.0:
-            to[written] = most.overall_at
-            mass[written] = together
-            written += 1
-        count[pair] = written - begin
+            row = P.indices[Index(x_at + cells.left[first + k])]
+            column = Q.indices[Index(y_at + cells.right[first + k])]
+            by_row, by_column, both = to_row[k] - lam, to_column[k] - mu, most.overall - here[k] - lam - mu
+            best = max(0.0, by_row, by_column, both)
+            if best == 0.0:
+                to[first + k] = row * m + column
+            elif best == by_row:
+                to[first + k] = most.column_at[Index(column)] * m + column
+                known -= weight[k] * lam
+            elif best == by_column:
+                to[first + k] = row * m + most.row_at[Index(row)]
+                known -= weight[k] * mu
+            else:
+                to[first + k] = most.overall_at
+                known -= weight[k] * (lam + mu)
+            mass[first + k] = weight[k]
+        count[pair] = size
+        constant[pair] = known
     return marginal_error, terms, invalid
 
 
