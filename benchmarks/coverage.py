@@ -54,7 +54,7 @@ class Setting(NamedTuple):
 
 def settings(*, quick: bool) -> list[Setting]:
     """Size and coverage for 10 and 50 states; then power, for 10 states."""
-    repetitions, some, few = (20, 5, 10) if quick else (500, 200, 100)
+    repetitions, some, few = (20, 5, 10) if quick else (500, 120, 100)
     both = (0.0, MIXED_SHARE)
     found = [Setting(10, sequences, share, repetitions, some) for sequences in (50, 500, 5000) for share in both]
     found += [Setting(50, sequences, share, repetitions) for sequences in (50, 5000) for share in both]
