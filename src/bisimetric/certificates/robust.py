@@ -61,7 +61,7 @@ from bisimetric.problems.discounted import Problem
 
 ROBUST_ROUNDS = 12  # of couplings or potentials, and the fixed point of what they give
 SWITCHES = 5  # rounds in which couplings change; later ones change only where mass is moved, which converges
-SMALL_SHIFT = 1e-3  # share of the largest width that the shift may add, for the rounds to end
+SMALL_SHIFT = 3e-3  # share of the largest width that the shift may add, for the rounds to end
 SOLVED_TO = 1e-3  # residual of a linear system, as a share of the residual before
 BYTES_PER_ENTRY = 24  # of a linear form: numbers, indices, and their parts before they are joined
 TERMS_PER_CELL = 6  # roundings that a cell of a coupling or a potential adds to a sum

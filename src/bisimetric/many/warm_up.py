@@ -14,6 +14,7 @@ import numpy as np
 from bisimetric import solvers
 from bisimetric._distance import distance
 from bisimetric._support.compiling import COMPILING
+from bisimetric._support.frozen import changed
 from bisimetric._support.options import function_or_none
 from bisimetric.bisimulation.aggregation import aggregate
 from bisimetric.bisimulation.metric import bisimilarity_distance, bisimulation_metric
@@ -59,6 +60,13 @@ def _reachable() -> None:
     distance(_rows(40, 2, 0), _rows(40, 2, 1), discount=0.9, pairs="reachable")
 
 
+def _uncertain() -> None:
+    """Chains that are known up to errors of their rows and starts."""
+    for n, width in ((6, 3), (24, 24)):
+        chains = [changed(_rows(n, width, k), row_error=np.full(n, 0.1), start_error=0.1) for k in range(2)]
+        distance(*chains, discount=0.9).interval  # noqa: B018
+
+
 def _labels() -> None:
     """Labels that end a game, with a discount and without."""
     chain, other = _rows(8, 3, 0), _rows(9, 3, 1)
@@ -99,6 +107,7 @@ TASKS: dict[str, Callable[[], None]] = {
     "distances between chains with full rows": lambda: _distances(24, 24),
     "distances between many pairs of states": _many_pairs,
     "distances between the pairs that starts lead to": _reachable,
+    "chains with row errors": _uncertain,
     "bisimilarity distances": _labels,
     "classes and aggregation": _classes,
     "decision processes": _games,
