@@ -22,16 +22,16 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from bisimetric.estimation.intervals import bootstrap_intervals, permutation_p_value
-from bisimetric.estimation.pooled import pooled
-from bisimetric.estimation.resampling import BOOTSTRAP, NULL, Resampling
-from bisimetric.solving.nearby import trees_of
 from scipy import sparse
 
 import bisimetric as bm
 from benchmarks.tables import Row, Table
+from bisimetric.estimation.intervals import bootstrap_intervals, permutation_p_value
+from bisimetric.estimation.pooled import pooled
+from bisimetric.estimation.resampling import BOOTSTRAP, NULL, Resampling
 from bisimetric.models.confidence import within_confidence
 from bisimetric.models.estimated import EstimatedChain, SequenceCounts
+from bisimetric.solving.nearby import trees_of
 
 DISCOUNT, LEVEL, CONFIDENCE = 0.8, 0.05, 0.95
 SUCCESSORS, STARTS, MEAN_LENGTH, LONGEST = 4, 3, 12, 60
@@ -212,6 +212,8 @@ def _rooms() -> Example:
     made = []
     for name in ("four-rooms:p1", "four-rooms:p0"):
         chain = bm.as_chain(name)
+        assert chain.start is not None
+        assert chain.reward is not None
         rows = 0.9 * chain.transitions.toarray() + 0.1 * np.eye(chain.n_states)
         made.append(Process(rows, chain.start, chain.reward))
     return Example(made[0], made[1], 50_000, 0.8)
