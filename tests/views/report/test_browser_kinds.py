@@ -188,3 +188,13 @@ def test_distances_that_were_not_solved_have_no_colour(page):
         return [found[0], found[1], getComputedStyle(document.documentElement).getPropertyValue("--soft").trim()]"""
     )
     assert colours[1] == colours[2] != colours[0]
+
+
+def test_horizons_and_long_runs(page):
+    """Pages without a walk."""
+    page.open(bm.average_distance(protocol(0.05), protocol(0.2)), width=400)
+    page.mouse(page.cell("#matrix", "views.matrix", "datum.r === 3 && datum.c === 1"), press=True)
+    assert page.selected() == "done  ·  send"
+    assert page.run("return document.documentElement.scrollWidth <= innerWidth")
+    page.open(bm.solve(bm.HorizonProblem(protocol(0.05), protocol(0.2), horizon=5)))
+    assert page.text("#word-first") == "Source state"

@@ -83,7 +83,7 @@ def test_pairs_that_missed_are_named(rooms):
 
 def test_large_tables_are_binned(tmp_path):
     """Cells are means in the order of likeness, and select their nearest pair."""
-    places = np.random.default_rng(0).random((150, 2))
+    places = np.random.default_rng(0).random((125, 2))
     distances = table_of_points(places)
     found = payload(distances)["table"]
     assert found["binned"]

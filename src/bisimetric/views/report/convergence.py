@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bisimetric.solving.game_solution import AnySolution
 from bisimetric.solving.history import Step
+from bisimetric.solving.solution import Answer
 from bisimetric.views.report.frame import ChartSection
 
 MOST_SHOWN_STEPS = 2000  # of the history
@@ -19,7 +19,7 @@ GAP_TICKS = 6  # of an axis of gaps, one less
 MANY_STEPS = 60  # an axis with more than so many steps is logarithmic
 
 
-def convergence_charts(answer: AnySolution, *, wide: bool = False) -> list[ChartSection]:
+def convergence_charts(answer: Answer, *, wide: bool = False) -> list[ChartSection]:
     """The gap, perhaps over the whole width; and the certified interval, if the checker looked more than once."""
     steps = shown_steps(answer.history)
     looks = [step for step in answer.history if step.interval is not None]
@@ -33,7 +33,7 @@ def shown_steps(history: tuple[Step, ...]) -> list[Step]:
     return [history[k] for k in chosen if 0.0 < history[k].gap < np.inf]
 
 
-def _gap_chart(answer: AnySolution, steps: list[Step], wide: bool) -> ChartSection:
+def _gap_chart(answer: Answer, steps: list[Step], wide: bool) -> ChartSection:
     certified = f"The certified gap is {answer.gap:.3g}"
     points = [{"step": s.step, "gap": s.gap, "tip": [f"step {s.step}", f"gap {s.gap:.3g}"]} for s in steps]
     if not points:

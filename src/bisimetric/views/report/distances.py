@@ -24,6 +24,13 @@ from bisimetric.views.report.pairs import Bins, Ids, bin_statistics, numbers, re
 
 MOST_LISTED = 200  # pairs that missed the tolerance
 LONGEST_CHAIN = 120  # characters of a chain's name
+CHAIN_WORDS = {
+    "first": "First chain",
+    "second": "Second chain",
+    "thing": "Chain",
+    "many": "chains",
+    "order": "Ordered so that similar chains are neighbours. ",
+}
 TABLE_SCRIPTS = ("matrix.js", "labels.js", "table.js")
 
 
@@ -55,7 +62,8 @@ def distances_page(answer: Distances, *, names: object = None, command: str | No
         data={
             "rows": rows,
             "columns": columns,
-            "table": _table(answer, order),
+            "words": CHAIN_WORDS,
+            "table": pair_matrix(answer, order),
             "map": likeness_map(shared) if shared is not None and len(rows) > 1 else None,
         },
     )
@@ -92,7 +100,7 @@ def _orders(value: Floats, shared: Floats | None) -> tuple[Ids, Ids]:
     return rows_by_similarity(value), rows_by_similarity(value.T)
 
 
-def _table(answer: Distances, order: tuple[Ids, Ids]) -> dict[str, Any]:
+def pair_matrix(answer: Distances, order: tuple[Ids, Ids]) -> dict[str, Any]:
     """The matrix in order, and what is known about its pairs; a pair goes by row·M + column."""
     rows, columns = (Bins.of(length) for length in answer.value.shape)
     m = answer.value.shape[1]

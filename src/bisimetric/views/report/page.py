@@ -10,9 +10,12 @@ from bisimetric.errors import InvalidOption
 from bisimetric.estimation.comparison import Comparison
 from bisimetric.io.files import checked_path, write_file
 from bisimetric.many.table import Distances
+from bisimetric.solving.average_solution import AverageSolution
 from bisimetric.solving.game_solution import MDPSolution
+from bisimetric.solving.horizon_solution import HorizonSolution
 from bisimetric.solving.solution import Solution
 from bisimetric.views.report.aggregation import aggregation_page
+from bisimetric.views.report.answers import timed_page
 from bisimetric.views.report.comparison import comparison_page
 from bisimetric.views.report.distances import distances_page
 from bisimetric.views.report.frame import Page, html
@@ -22,6 +25,8 @@ REPORTS = (".html", ".htm")
 PAGES: dict[type, Callable[..., Page]] = {  # functions of an answer, names=… and command=…
     Solution: solution_page,
     MDPSolution: solution_page,
+    HorizonSolution: timed_page,
+    AverageSolution: timed_page,
     Distances: distances_page,
     Aggregation: aggregation_page,
     Comparison: comparison_page,

@@ -18,7 +18,7 @@ from bisimetric.couplings.parting import JointPath
 from bisimetric.errors import InvalidOption, NotEnoughMemory, SolverFailed
 from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.solving.game_solution import AnySolution, MDPSolution
-from bisimetric.solving.solution import Solution
+from bisimetric.solving.solution import Answer, Solution
 from bisimetric.views.clustering import cluster_tree
 from bisimetric.views.report.convergence import convergence_charts
 from bisimetric.views.report.drawings import drawings, shown_names
@@ -125,15 +125,15 @@ def headline_of(answer: AnySolution) -> Told:
     return Told(value, low, high, (x, y), [(k, 1.0)])
 
 
-def is_self_metric(answer: AnySolution) -> bool:
+def is_self_metric(answer: Answer) -> bool:
     """Whether the two models are the same."""
     source, target = answer.models
     return source == target
 
 
-def title(answer: AnySolution, names: tuple[str, str] | None = None) -> str:
+def title(answer: Answer, names: tuple[str, str] | None = None) -> str:
     """What the report is about, in a few words."""
-    kind = "chain" if isinstance(answer, Solution) else "decision process"
+    kind = "decision process" if isinstance(answer, MDPSolution) else "chain"
     if is_self_metric(answer):
         return f"Distances between the states of {printable(names[0]) if names else f'a {kind}'}"
     if names:
@@ -183,12 +183,12 @@ def costs_are_rewards(answer: AnySolution) -> bool:
     return bool(np.allclose(problem.cost, gap, rtol=SAME_COST, atol=SAME_COST * float(gap.max())))
 
 
-def facts(answer: AnySolution) -> list[list[str]]:
+def facts(answer: Any) -> list[list[str]]:
     """Short lines for the summary: names and texts."""
     n, m = answer.value.shape
     unsolved = int(np.isnan(answer.value).sum())
     found = [["States", f"{n} × {m}"], ["Discount", answer.discounting]]
-    if isinstance(answer, Solution) and answer.problem.cost_text:
+    if not isinstance(answer, MDPSolution) and answer.problem.cost_text:
         found.append(["Cost", answer.problem.cost_text])
     if unsolved:
         found.append(["Pairs", f"{n * m - unsolved} of {n * m} solved, those that the starts lead to"])

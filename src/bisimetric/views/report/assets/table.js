@@ -1,4 +1,5 @@
-// A table of distances between chains: one pair of chains is selected; matrix, lists and map show it and change it.
+// A table of distances between chains or states (data.words): one pair is selected; matrix, lists and map show it and
+// change it.
 
 const { table } = data;
 const columnCount = data.columns.length;
@@ -139,6 +140,8 @@ function markMap(i, j) {
 }
 
 onStart(() => {
+  for (const word of ["first", "second", "thing"]) byId(`word-${word}`).textContent = data.words[word];
+  byId("matrix-hint").textContent = `${data.words.order}Hover for numbers, click a pair to select it; arrow keys move.`;
   byId("choose").hidden = table.binned;
   byId("near-block").hidden = table.binned;
   const choose = () => select(Number(byId("choose-source").value) * columnCount + Number(byId("choose-target").value));
@@ -147,7 +150,7 @@ onStart(() => {
   if (data.map) byId("map-hint").textContent = data.map.hint;
   if (table.binned) {
     const [rows, columns] = edges.map(list => list.length - 1);
-    say("matrix-note", `${data.rows.length} × ${columnCount} chains are too many to show one by one. They are binned: each of the ${rows} × ${columns} cells is the mean over neighbouring chains, and selects the nearest pair in it.`);
+    say("matrix-note", `${data.rows.length} × ${columnCount} ${data.words.many} are too many to show one by one. They are binned: each of the ${rows} × ${columns} cells is the mean over neighbouring ${data.words.many}, and selects the nearest pair in it.`);
   }
 });
 onDraw(drawMap);
