@@ -3,12 +3,10 @@
 import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimetric import Step
 from bisimetric._support.text import printable
 from bisimetric.cli.messages import Verdict, digits, duration, judge
 from bisimetric.cli.progress import Progress
@@ -75,14 +73,14 @@ def test_judge():
 
 
 def test_progress_line():
-    """Phase, step, gap, seconds; an unknown gap is infinite."""
+    """Phase, step, gap, seconds; an unknown gap is left out."""
     progress = Progress()
     progress.doing("solving")
     assert progress.line() == "solving, 0 s"
-    progress.on_step(Step(3, 0.0123, 1.0))
-    assert progress.line() == "solving, step 3, gap 1.2e-02, 0 s"
-    progress.on_step(Step(4, math.inf, np.float64(1.0)))
-    assert progress.line() == "solving, step 4, gap inf, 0 s"
+    progress.stepped(3, 0.0123, None)
+    assert progress.line() == "solving, step 3, gap 1e-02, 0 s"
+    progress.stepped(4, math.inf, None)
+    assert progress.line() == "solving, step 4, 0 s"
 
 
 def test_no_progress_when_piped(monkeypatch, capsys):

@@ -44,7 +44,8 @@ def explanation_document(explanation: Explanation | None) -> dict[str, Any]:
 
 
 def _path_document(path: JointPath) -> dict[str, Any]:
-    return {**asdict(path), "moments": [_known(asdict(moment)) for moment in path.moments]}
+    numbers = {name: getattr(path, name) for name in ("parting", "probability", "amount", "share", "difference")}
+    return {"moments": [_known(asdict(moment)) for moment in path.moments], **numbers}
 
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
