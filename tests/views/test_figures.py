@@ -190,3 +190,27 @@ assert "matplotlib.pyplot" not in sys.modules
 def test_pyplot_is_not_needed():
     """Nothing is registered with pyplot, so figures go when nobody holds them."""
     subprocess.run([sys.executable, "-c", NO_PYPLOT], check=True)
+
+
+WITHOUT_THE_EXTRA = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"matplotlib", "sklearn", "textalloc", "networkx", "vl_convert"}:
+            raise ImportError(f"{name} is blocked")
+sys.meta_path.insert(0, Blocked())
+import bisimetric as bm
+solution = bm.bisimulation_metric("grid-3x3", discount=0.5)
+for draw in (solution.plot, lambda: bm.plot.matrix(solution), lambda: bm.plot.mds(solution.value)):
+    try:
+        draw()
+    except bm.errors.MissingExtra as error:
+        assert "bisimetric[plot]" in str(error)
+    else:
+        raise AssertionError(draw)
+"""
+
+
+def test_the_library_works_without_the_extra():
+    """Only what draws needs it, and says so."""
+    subprocess.run([sys.executable, "-c", WITHOUT_THE_EXTRA], check=True)

@@ -47,16 +47,17 @@ def draw_instances(record: Record, order: Sequence[str]) -> Figure:
     figure = new_figure(SIZE if with_maps else (SIZE[0] * 0.75, SIZE[1]))
     rows = len(order) - 1
     panels = figure.add_gridspec(rows, 2 + SHOWN * with_maps, width_ratios=[*WIDTHS, *[1] * (SHOWN * with_maps)])
-    plot.mds(
+    left = figure.add_subplot(panels[:, 0])
+    draw_tree(figure.add_subplot(panels[:, 1]), distances, kinds, names, order)
+    if with_maps:
+        draw_maps(figure, panels, shown, names, order)
+    plot.mds(  # the last, because names find their places in the finished layout
         Embedding(points, result["mds"]["stress"]),
         groups=kinds,
         names=place_labels(points, names),
         title=f"{len(shown)} instances by MDS, γ = {record['config']['discount']:g}\n×n: n points in one place",
-        ax=figure.add_subplot(panels[:, 0]),
+        ax=left,
     )
-    draw_tree(figure.add_subplot(panels[:, 1]), distances, kinds, names, order)
-    if with_maps:
-        draw_maps(figure, panels, shown, names, order)
     return figure
 
 

@@ -42,7 +42,7 @@ DPI = 150
 MARGIN = 0.12  # inches around axes; matplotlib's 0.04 is too little where both axes have the same scale
 LETTER, NARROWEST = 0.08, 14  # inches of a letter in titles and labels; characters of the shortest line
 LEFT_OF_AXES = 1.3  # inches that a figure may have to the left of its axes
-LABEL_HEIGHT = 0.45  # inches below the axes for their ticks and label
+LABEL_HEIGHT = 0.62  # inches below the axes for their ticks and a label of two lines
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}  # options of a text that is not interpreted
 LONGEST_LINE, LONGEST_ENTRY = 100, 40  # characters of a title or label, and of a name in a legend
 LONGEST_WRAPPED = 300  # characters of a title that is broken into lines
@@ -226,7 +226,9 @@ def add_colour_bar(axes: Axes, image: Any, label: str, *, beside: float = 0.0) -
     bar = figure_of(axes).colorbar(image, cax=axes.inset_axes((1.03 + beside, 0.0, 0.045, 1.0)))
     box = axes.get_window_extent()
     height = min(box.height, box.width * axes.get_data_ratio()) if axes.get_aspect() == 1.0 else box.height
-    bar.set_label(wrapped(label, height / figure_of(axes).dpi), **LITERAL)
+    inches = height / figure_of(axes).dpi
+    said = label if len(label) * LETTER <= inches else label.replace(" (", "\n(", 1)  # the unit on a line of its own
+    bar.set_label(wrapped(said, inches), **LITERAL)
 
 
 def in_range(values: Floats, label: str) -> tuple[Floats, str]:

@@ -91,9 +91,9 @@ def states(
     plain, coloured, points = _panels(cells)
     draw_map(plain, model, cells, "the model", best_policy(solution, model))
     _draw_cells(coloured, model, embedding, solution, "states of one colour behave alike")
-    _draw_points(points, embedding, solution)
     figure = figure_of(points)
     figure.suptitle(wrapped(title, figure.get_figwidth()), fontsize="medium", **LITERAL)
+    _draw_points(points, embedding, solution)  # the last, because names find their places in the finished layout
     return figure
 
 
