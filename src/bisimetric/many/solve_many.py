@@ -69,7 +69,7 @@ def solve_many(
     >>> slower = [bm.MarkovChain([[p, 1 - p], [0, 1]], reward=[0, 1], start=0) for p in (0.6, 0.7, 0.8)]
     >>> solutions = bm.solve_many([bm.Problem(chain, other, discount=0.9) for other in slower])
     >>> [round(solution.distance, 4) for solution in solutions]
-    [0.7115, 1.7199, 3.2592]
+    [0.3557, 0.8845, 1.7532]
     """
     if isinstance(problems, (str, bytes, Problem)) or not isinstance(problems, Iterable):
         raise InvalidOption(f"problems is a {type(problems).__name__}, expected a list of problems")
