@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from bisimetric.estimation.rounds import ResampleDone as ResampleDone
     from bisimetric.io.save_load import load as load
     from bisimetric.io.save_load import save as save
+    from bisimetric.learning.reduction import Reduction as Reduction
+    from bisimetric.learning.reduction import ReductionStep as ReductionStep
+    from bisimetric.learning.reduction import reduce as reduce
     from bisimetric.many.estimator import MarkovDistance as MarkovDistance
     from bisimetric.many.pairwise import PairDone as PairDone
     from bisimetric.many.pairwise import pairwise as pairwise
@@ -131,6 +134,11 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "io.save_load": (
         "load",
         "save",
+    ),
+    "learning.reduction": (
+        "Reduction",
+        "ReductionStep",
+        "reduce",
     ),
     "many.table": ("Distances",),
     "many.pairwise": (
