@@ -15,6 +15,7 @@ python -m benchmarks tuning         the default of the Sinkhorn solvers against 
 python -m benchmarks solvers        all solvers: CPU seconds to an error; a Sinkhorn start for the exact one
 python -m benchmarks readers        explicit files of a million transitions against pandas' C reader
 python -m benchmarks coverage       how often tests and intervals from simulated logs are right
+python -m benchmarks logs           resamples against cold solves and by hand; counting a large Parquet file
 python -m benchmarks against-prototype --prototype FOLDER
 """
 
@@ -37,6 +38,7 @@ from benchmarks import (
     coverage,
     discounts,
     exact,
+    logs,
     plots,
     readers,
     scaling,
@@ -56,6 +58,7 @@ PACKAGES = (
     "scipy",
     "highspy",
     "pandas",
+    "pyarrow",
     "POT",
     "torch",
     "ot-markov-distances",
@@ -63,7 +66,7 @@ PACKAGES = (
 )
 NAMES = (
     "peers", "pareto", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning",
-    "solvers", "discounts", "readers", "coverage",
+    "solvers", "discounts", "readers", "coverage", "logs",
 )  # fmt: skip
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "scaling": scaling.tables,
@@ -75,6 +78,7 @@ TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "discounts": discounts.tables,
     "readers": readers.tables,
     "coverage": coverage.tables,
+    "logs": logs.tables,
 }
 TIMED: dict[str, Callable[[list[Row], float], Iterable[Table]]] = {  # tables that show the time limit
     "peers": comparison.tables,
@@ -157,6 +161,9 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
         rows = coverage.measure(options.quick, _progress)
     elif name == "readers":
         rows = readers.measure(readers.QUICK_TRANSITIONS if options.quick else readers.TRANSITIONS, _progress)
+    elif name == "logs":
+        settings |= {"discount": logs.DISCOUNT}
+        rows = logs.measure(options.quick, _progress)
     elif name == "bisimulation":
         settings |= {"discount": bisimulation.DISCOUNT, "tol": bisimulation.TOL}
         rows = bisimulation.measure(options.quick, _progress)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 import bisimetric as bm
-from benchmarks import bandwidth, peers, readers, sinkhorn, solvers, tuning
+from benchmarks import bandwidth, logs, peers, readers, sinkhorn, solvers, tuning
 from benchmarks.instances import COMPILATION, WARM_UP, WARM_UP_OF_PEERS, chain, problem
 from benchmarks.measure import ENOUGH, limits, peak_bytes, repeated, resident_bytes, timed
 from benchmarks.pareto import ladder
@@ -156,6 +156,11 @@ TASKS: dict[str, Callable[..., Row]] = {
     "between-starts": between_starts,
     "explicit-file": readers.write_task,
     "reader": readers.reader_task,
+    "resampling": logs.resampling_task,
+    "resampling-by-hand": logs.by_hand_task,
+    "log-file": logs.write_log_task,
+    "log-counting": logs.counting_task,
+    "log-groupby": logs.groupby_task,
 }
 
 STREAMS: dict[str, Callable[..., Iterator[Row]]] = {"pareto": ladder.runs}  # they print a line per row

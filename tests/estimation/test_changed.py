@@ -18,6 +18,7 @@ def test_what_changed_is_found_and_named():
     assert {("product", "cart"), ("product", "reviews")} <= moves
     assert moves <= {("product", target) for target in ("cart", "reviews", "search", "home")}
     assert found.states[0].name == "product"
+    assert found.states[0].effect > 0
     for change in found.significant():
         assert not change.interval[0] <= 0 <= change.interval[1]
 

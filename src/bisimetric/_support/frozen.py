@@ -64,7 +64,7 @@ def _refreeze(value: Any) -> Any:
     elif sparse.issparse(value):
         for part in (value.data, value.indices, value.indptr):
             frozen(part)
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple) and value and not isinstance(value[0], str):  # names hold no arrays
         for part in value:
             _refreeze(part)
     return value

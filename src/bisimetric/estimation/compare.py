@@ -161,8 +161,9 @@ def _compared(a: EstimatedChain, b: EstimatedChain, options: dict[str, Any], bef
     cost = _ground_cost(options["cost"], first, second)
     problem = Problem(first, second, discount=options["discount"], cost=cost, normalised=options["normalised"])
     solution = solve(problem, initial=_guess(before, logs))
-    settled = solution.problem.cost if cost is label_mismatch and not options["normalised"] else cost
-    resampling = Resampling(logs, options["discount"], settled, options["normalised"], options["seed"])
+    resampling = Resampling(logs, options["discount"], cost, options["normalised"], options["seed"])
+    if cost is label_mismatch or not callable(cost):
+        resampling = replace(resampling, posed=problem)
     if options["n_jobs"] != 1:
         portable(resampling, "cost")
     observed = solve(resampling.problem(logs.split()), tol=NEARBY_TOL**2, initial=solution.value, quotient=False)

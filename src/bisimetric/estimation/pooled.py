@@ -1,7 +1,8 @@
 """Two logs over the union of their states and transitions: any sample of their sequences is a chain of one shape.
 
 Every chain made here has all transitions of the union. Where a sample lacks one, it has the probability 2⁻⁵⁰: far below
-every tolerance, and the transport trees of one sample then serve all others.
+every tolerance, and the transport trees of one sample then serve all others. A state that a sample never visits has the
+row of both logs together: that changes no distance, and a derivative towards it then says what the other log does.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class PooledLogs(Immutable):
     sizes: tuple[int, int]  # sequences of the two logs
     smoothing: float
     sequences: SequenceCounts  # of both logs, with every transition of either once, sorted
+    counts: Ints  # [T], of both logs together
     template: MarkovChain  # a chain on the union, with names and labels
 
     @property
@@ -58,6 +60,10 @@ class PooledLogs(Immutable):
         rows, row = self.sequences, self.sequences.source
         n = len(self.names)
         weight = total.counts.astype(np.float64) + self.smoothing
+        left = np.bincount(row, weights=weight, minlength=n)
+        entered = np.bincount(rows.target, weights=total.counts, minlength=n) + total.starts
+        elsewhere = (left + entered == 0.0)[row]  # never visited in the sample, so the row changes no distance
+        weight[elsewhere] = self.counts[elsewhere]
         left = np.bincount(row, weights=weight, minlength=n)
         dead = left == 0.0
         loops = (rows.source == rows.target) & dead[row]
@@ -108,7 +114,7 @@ def pooled(first: EstimatedChain, second: EstimatedChain) -> PooledLogs:
         *sums,
     )
     template = MarkovChain(sparse.eye_array(n), names=names, labels=[label[name] for name in names], start=0)
-    return PooledLogs(names, (len(moved[0]), len(moved[1])), first.smoothing, both, template)
+    return PooledLogs(names, (len(moved[0]), len(moved[1])), first.smoothing, both, both.totals().counts, template)
 
 
 def aligned_sequences(chain: EstimatedChain, place: dict[str, int]) -> SequenceCounts:

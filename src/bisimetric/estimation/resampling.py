@@ -21,9 +21,8 @@ from bisimetric.errors import InvalidData
 from bisimetric.estimation.pooled import PooledLogs
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Ints
-from bisimetric.operators.trees import TreeWitness
 from bisimetric.problems.discounted import Problem
-from bisimetric.solving.nearby import nearby_distance
+from bisimetric.solving.nearby import Neighbour, nearby_distance
 
 NULL, BOOTSTRAP = 0, 1
 MOST_DRAWS = 100  # draws of a resample until each side has a start
@@ -38,7 +37,9 @@ class Resampling:
     cost: npt.ArrayLike | Cost | None  # as Problem takes it
     normalised: bool
     seed: int
-    neighbours: tuple[TreeWitness | None, TreeWitness | None] = (None, None)  # of the null, and of the bootstrap
+    neighbours: tuple[Neighbour | None, Neighbour | None] = (None, None)  # of the null, and of the bootstrap
+
+    posed: Problem | None = None  # with the same costs for all resamples, where they do not depend on rewards
 
     def weights(self, kind: int, k: int) -> tuple[Ints, Ints]:
         """How often each sequence is on each side, [N] twice."""
@@ -67,6 +68,8 @@ class Resampling:
     def problem(self, weights: tuple[Ints, Ints]) -> Problem:
         """The question between both sides."""
         first, second = self.chains(weights)
+        if self.posed is not None:
+            return self.posed.part(first, second, self.posed.cost, None)
         return Problem(first, second, discount=self.discount, cost=self.cost, normalised=self.normalised)
 
     def distance(self, kind: int, k: int) -> float:

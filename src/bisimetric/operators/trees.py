@@ -156,15 +156,18 @@ def new_trees(bellman: Bellman) -> Trees:
     )
 
 
-def moved_trees(bellman: Bellman, before: TreeWitness) -> Trees | None:
-    """The trees of another operator, whose rows have the same successors, for this one; None where they do not fit."""
+def moved_trees(bellman: Bellman, before: TreeWitness, room: Trees | None = None) -> Trees | None:
+    """The trees of another operator, whose rows have the same successors, for this one; None where they do not fit.
+
+    `room` is overwritten: what an earlier call with the same `before` returned, and nobody needs any more.
+    """
     other = before.bellman
     sides = ((bellman.source, other.source), (bellman.target, other.target))
     same = all(np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices) for a, b in sides)
     everywhere = bellman.pairs.is_complete and other.pairs.is_complete and not bellman.stop.size and not other.stop.size
     if not (same and everywhere) or bellman.is_full:
         return None
-    trees = new_trees(bellman)
+    trees = new_trees(bellman) if room is None else room
     np.copyto(trees.code, before.trees.code)
     return trees
 

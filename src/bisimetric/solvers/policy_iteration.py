@@ -29,6 +29,7 @@ from typing import ClassVar
 import numpy as np
 
 from bisimetric.errors import InvalidOption
+from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation, rough_value
@@ -110,9 +111,14 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
         evaluation = Evaluation(bellman)
         return PolicyIterate(swept.value, swept.witness, swept.gap, swept.sweep, evaluation, self.accuracy, tol)
 
-    def resume(self, bellman: Bellman, before: TreeWitness, tol: float = 0.0) -> PolicyIterate | None:
-        """The first iterate from the trees of another solve, whose rows have the same successors; None for others."""
-        trees = moved_trees(bellman, before)
+    def resume(
+        self, bellman: Bellman, before: TreeWitness, tol: float = 0.0, room: Trees | None = None
+    ) -> PolicyIterate | None:
+        """The first iterate from the trees of another solve, whose rows have the same successors; None for others.
+
+        `room`: trees of an earlier call with the same `before`, which are overwritten.
+        """
+        trees = moved_trees(bellman, before, room)
         if trees is None:
             return None
         value = before.value * (bellman.scale / before.bellman.scale)

@@ -13,8 +13,11 @@ the statistics of resamples that is plenty; what is reported as certified is sol
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bisimetric.certificates.starts import start_distance
 from bisimetric.errors import MissingStart, ToleranceNotReached
+from bisimetric.kernels.layout import Trees
 from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.operators.trees import TreeWitness
 from bisimetric.problems.discounted import Problem
@@ -27,13 +30,21 @@ NEARBY_TOL = 1e-4  # relative gap where no neighbour helps
 MOST_NEARBY_STEPS = 8
 
 
-def trees_of(solution: Solution) -> TreeWitness | None:
-    """The trees that solve a problem, from which neighbours start; None where another method was used."""
+@dataclass(slots=True, eq=False)
+class Neighbour:
+    """The trees of a solved problem, and room for those of problems near it; for one thread at a time."""
+
+    witness: TreeWitness
+    room: Trees | None = None
+
+
+def trees_of(solution: Solution) -> Neighbour | None:
+    """The trees that solve a problem, from which problems near it start; None where another method was used."""
     witness = solution._proof.witness
-    return witness if isinstance(witness, TreeWitness) and solution._proof.value is witness.value else None
+    return Neighbour(witness) if isinstance(witness, TreeWitness) else None
 
 
-def nearby_distance(problem: Problem, neighbour: TreeWitness | None) -> float:
+def nearby_distance(problem: Problem, neighbour: Neighbour | None) -> float:
     """The distance between the starts, not certified; from a neighbour with the same transitions if there is one."""
     source, target = problem.source.start, problem.target.start
     if source is None or target is None:
@@ -41,12 +52,15 @@ def nearby_distance(problem: Problem, neighbour: TreeWitness | None) -> float:
     if is_immediate(problem):
         return start_distance(problem.cost, source, target)
     solver, bellman = PolicyIteration(), Bellman.of(problem)
-    iterate = None if neighbour is None else solver.resume(bellman, neighbour, NEARBY_TOL)
-    if iterate is None:
+    iterate = None
+    if neighbour is not None:
+        iterate = solver.resume(bellman, neighbour.witness, NEARBY_TOL, neighbour.room)
+    if neighbour is None or iterate is None:
         try:
             return solve(problem, tol=NEARBY_TOL, quotient=False).distance
         except ToleranceNotReached as error:
             return float(error.solution.distance)
+    neighbour.room = iterate.trees
     for _ in range(MOST_NEARBY_STEPS):
         iterate = solver.step(bellman, iterate)
         before = start_distance(iterate.value, source, target)
