@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 LONGEST_NAME = 60  # characters of a state's name
+SIXTH_DIGIT_UP = 1 + 1e-5  # factor that raises the sixth digit of any number
 CLOSE_TO_ONE = 5e-6  # |1 - γ| below which a discount is shown by the difference: six digits would round it to 1
 
 
@@ -35,3 +36,9 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in table)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def rounded_up(bound: float) -> str:
+    """A bound with six digits, rounded up, so that what is shown holds too."""
+    text = f"{bound:.6g}"
+    return text if float(text) >= bound else f"{bound * SIXTH_DIGIT_UP:.6g}"

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bisimetric import cost
-from bisimetric._support.text import discount_text, printable
+from bisimetric._support.text import discount_text, printable, rounded_up
 from bisimetric.bisimulation.aggregation import Aggregation, MDPAggregation, aggregate
 from bisimetric.bisimulation.metric import bisimulation_metric
 from bisimetric.bisimulation.quotient import quotient
@@ -43,7 +43,6 @@ from bisimetric.problems.game import Actions
 from bisimetric.solving.game_solution import AnySolution
 from bisimetric.solving.solve import solve
 
-SIXTH_DIGIT_UP = 1 + 1e-5  # factor that raises the sixth digit of any number
 MEMBERS_SHOWN = 6  # states of a class that are listed
 
 
@@ -169,12 +168,12 @@ def run_aggregate(request: AggregateRequest) -> int:
         return ExitCode.SUCCESS
     facts = [
         *_size_facts(request.model, model, found.model),
-        ("distance", f"at most {_rounded_up(found.distance_bound)} between a state and its class, times 1-γ"),
-        ("values", f"differ by at most {_rounded_up(found.value_bound)} (discounted sums of rewards)"),
+        ("distance", f"at most {rounded_up(found.distance_bound)} between a state and its class, times 1-γ"),
+        ("values", f"differ by at most {rounded_up(found.value_bound)} (discounted sums of rewards)"),
         ("discount", f"γ = {discount_text(discount)}"),
     ]
     if loss is not None:
-        facts.append(("policy", f"that of the small model loses at most {_rounded_up(loss)} in the given one"))
+        facts.append(("policy", f"that of the small model loses at most {rounded_up(loss)} in the given one"))
     _show_reduction([*facts, *expense.facts()], model, found.model, found.map)
     return ExitCode.SUCCESS
 
@@ -278,9 +277,3 @@ def _show_reduction(facts: Sequence[Row], model: MarkovChain | MDP, small: Marko
 def _members(model: MarkovChain | MDP, states: Ints) -> str:
     shown = ", ".join(printable(model.name_of(int(state))) for state in states[:MEMBERS_SHOWN])
     return shown if len(states) <= MEMBERS_SHOWN else f"{shown}, …"
-
-
-def _rounded_up(bound: float) -> str:
-    """The bound with six digits, rounded up."""
-    shown = f"{bound:.6g}"
-    return shown if float(shown) >= bound else f"{bound * SIXTH_DIGIT_UP:.6g}"

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
+from bisimetric._support.text import rounded_up
 from bisimetric.errors import InvalidOption
-from bisimetric.views.report.aggregation import aggregation_page, raised
+from bisimetric.views.report.aggregation import aggregation_page
 from bisimetric.views.report.frame import page_data
 from tests.views.report.models import HOSTILE, Elements, data_of, decision_process, protocol
 
@@ -41,7 +42,7 @@ def test_bounds_are_told_and_never_rounded_down():
     assert told["Value bound"] in found["meaning"]
     assert float(told["Value bound"]) == pytest.approx(answer.value_bound, rel=2e-5)
     for bound in (0.0, 1.0, 1 / 3, 123456.4999, 2e-300):
-        assert bound <= float(raised(bound)) <= bound * (1 + 2e-5)
+        assert bound <= float(rounded_up(bound)) <= bound * (1 + 2e-5)
 
 
 def test_the_policy_is_lifted():

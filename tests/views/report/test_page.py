@@ -16,9 +16,15 @@ LARGEST = 6_000_000  # bytes of a report of 100 x 100 states
 def test_same_question_same_bytes(tmp_path):
     """Times are not in the file."""
     files = [tmp_path / name for name in ("one.html", "two.html")]
-    for file in files:
-        protocols().report(file)
-    assert files[0].read_bytes() == files[1].read_bytes()
+    questions = (
+        protocols,
+        lambda: bm.pairwise(["grid-3x3", "open-grid:3", "matching-four-rooms"], discount=0.5),
+        lambda: bm.aggregate("grid-3x3", n_states=3, discount=0.5),
+    )
+    for ask in questions:
+        for file in files:
+            ask().report(file)
+        assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_a_hundred_by_a_hundred_dense_states(tmp_path):

@@ -22,7 +22,8 @@ A new kind of report is one file here, with a function from the answer to a `Pag
                       TableSection("changed", "What changed", ["State", "p"], [["idle", "0.01"]])],
             python=["comparison = bm.compare(…)", 'comparison.report("report.html")'], command=command)
 
-`solution` is such a module; `convergence` has charts for it, `pairs` distances and couplings, `drawings` the models;
+`solution`, `answers` (horizons and long runs), `distances`, `aggregation` and `comparison` are such modules. They share
+`pairs` (distances and couplings), `drawings` and `marks` (models), `likeness` (maps and trees) and `convergence`;
 `library` has the charts' JavaScript from its package. Text from outside reaches a page as JSON and is shown as text,
 never as markup: every string in a `Page` may hold anything, but for the keys of sections. `printable` (`_support.text`)
 cuts long names and escapes control characters.

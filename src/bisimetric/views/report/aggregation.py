@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bisimetric._support.text import discount_text, printable
+from bisimetric._support.text import discount_text, printable, rounded_up
 from bisimetric.bisimulation.aggregation import Aggregation, MDPAggregation
 from bisimetric.errors import InvalidOption
 from bisimetric.models.mdp import MDP
@@ -15,7 +15,6 @@ from bisimetric.views.report.frame import Headline, Page, ScriptedSection
 
 GROUP_SCRIPTS = ("labels.js", "drawing.js", "groups.js")
 MOST_MEMBERS = 400  # states of a group that are listed
-SIXTH_DIGIT = 1e-5  # relative, by which a bound may have to be raised so that what is shown holds
 ARROWS = {
     "left": "←", "right": "→", "up": "↑", "down": "↓", "west": "←", "east": "→", "north": "↑", "south": "↓",
 }  # fmt: skip
@@ -31,7 +30,7 @@ def aggregation_page(
     model = printable(names) if names is not None else f"a {'decision process' if _is_mdp(answer) else 'chain'}"
     return Page(
         title=f"{model}, made smaller" if names is not None else f"{model[0].upper()}{model[1:]}, made smaller",
-        headline=Headline.words(f"{n} → {k} states", f"values change by at most {raised(answer.value_bound)}"),
+        headline=Headline.words(f"{n} → {k} states", f"values change by at most {rounded_up(answer.value_bound)}"),
         meaning=_meaning(answer),
         facts=_facts(answer),
         sections=[
@@ -54,34 +53,30 @@ def aggregation_page(
     )
 
 
-def raised(bound: float) -> str:
-    """A bound with six digits, rounded up."""
-    text = f"{bound:.6g}"
-    return text if float(text) >= bound else f"{bound * (1.0 + SIXTH_DIGIT):.6g}"
-
-
 def _is_mdp(answer: object) -> bool:
     return isinstance(answer, MDPAggregation)
 
 
 def _meaning(answer: Aggregation[Any]) -> str:
     value = "optimal discounted reward" if _is_mdp(answer) else "discounted reward"
+    distance, change = rounded_up(answer.distance_bound), rounded_up(answer.value_bound)
     text = (
-        f"Every state and its group are at a distance of at most {raised(answer.distance_bound)} (times 1-γ), so the "
-        f"{value} from any state changes by at most {raised(answer.value_bound)} when the small model stands for the "
-        f"given one (γ = {discount_text(answer.discount)}); both bounds are certified."
+        f"Every state and its group are at a distance of at most {distance} (times 1-γ), so the {value} from any state "
+        f"changes by at most {change} when the small model stands for the given one "
+        f"(γ = {discount_text(answer.discount)}); both bounds are certified."
     )
     if isinstance(answer, MDPAggregation):
-        text += f" The small model's best policy, lifted, loses at most {raised(answer.policy_loss)} in the given one."
+        loss = rounded_up(answer.policy_loss)
+        text += f" The small model's best policy, lifted, loses at most {loss} in the given one."
     return text
 
 
 def _facts(answer: Aggregation[Any]) -> list[list[str]]:
     sizes = np.bincount(answer.map)
     return [
-        ["Distance bound", raised(answer.distance_bound)],
-        ["Value bound", raised(answer.value_bound)],
-        *([["Policy loss", f"at most {raised(answer.policy_loss)}"]] if isinstance(answer, MDPAggregation) else []),
+        ["Distance bound", rounded_up(answer.distance_bound)],
+        ["Value bound", rounded_up(answer.value_bound)],
+        *([["Policy loss", f"at most {rounded_up(answer.policy_loss)}"]] if isinstance(answer, MDPAggregation) else []),
         ["Discount", discount_text(answer.discount)],
         ["Largest group", f"{sizes.max()} {'state' if sizes.max() == 1 else 'states'}"],
         ["States alone", str(int((sizes == 1).sum()))],
