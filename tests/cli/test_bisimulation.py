@@ -153,7 +153,7 @@ def test_printed_bounds_hold(command):
         (("aggregate", ROOMS), "--epsilon and --n-states"),
         (("aggregate", ROOMS, "--epsilon", 0.1, "--n-states", 2), "--epsilon and --n-states"),
         (("aggregate", ROOMS, "--epsilon", -0.1), "epsilon is -0.1"),
-        (("aggregate", ROOMS, "--n-states", 41), "n_states is 41"),
+        (("aggregate", ROOMS, "--n-states", 41), "--n-states is 41"),
         (("aggregate", ROOMS, "--n-states", "many"), "aggregate --help"),
     ],
 )
