@@ -2,7 +2,8 @@
 
 Characters that are markup elsewhere (`V*`, `|r - r'|`, `x_`) are text in our docstrings, indented lines are formulas.
 Text in backticks, examples and the headings of sections stay as they are. Attributes that share a line get one each.
-Signatures with private arguments are left out: such objects are made by the package, not by its users.
+Signatures with private arguments are left out: such objects are made by the package, not by its users. So are members
+that come from other packages.
 """
 
 from __future__ import annotations
@@ -85,8 +86,15 @@ def on_signature(
     return ("", None) if private or listed else (signature, returns)
 
 
+def on_member(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what a class has from other packages; None leaves the decision to others."""
+    home = getattr(getattr(thing, "fget", None) or thing, "__module__", None)
+    return True if isinstance(home, str) and not home.startswith("bisimetric") else None
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Look at every docstring before napoleon does."""
     app.connect("autodoc-process-docstring", on_docstring, priority=BEFORE_NAPOLEON)
     app.connect("autodoc-process-signature", on_signature)
+    app.connect("autodoc-skip-member", on_member)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
