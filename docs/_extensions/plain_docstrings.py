@@ -87,7 +87,9 @@ def on_signature(
 
 
 def on_member(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out what a class has from other packages; None leaves the decision to others."""
+    """Leave out what a class has from other packages, and fields of tuples; None leaves the decision to others."""
+    if type(thing).__name__ == "_tuplegetter":  # the docstring of the class describes it
+        return True
     home = getattr(getattr(thing, "fget", None) or thing, "__module__", None)
     return True if isinstance(home, str) and not home.startswith("bisimetric") else None
 
