@@ -35,7 +35,7 @@ def test_a_decision_process():
 
 def test_other_models():
     """A circle for each cluster, larger where more states were merged, with names that do not collide."""
-    found = bm.aggregate("random:30", n_states=5, discount=0.9)
+    found = bm.aggregate("random:12", n_states=5, discount=0.9)
     figure = found.plot()
     (axes,) = figure.axes
     (circles,) = axes.collections
@@ -43,7 +43,7 @@ def test_other_models():
     assert np.argmax(circles.get_sizes()) == np.argmax(sizes)
     assert len(circles.get_offsets()) == 5
     assert not overlapping(figure, axes.texts)
-    apart = bm.bisimulation_metric("random:30", discount=0.9).value
+    apart = bm.bisimulation_metric("random:12", discount=0.9).value
     first = [int(np.flatnonzero(found.map == k)[0]) for k in range(5)]
     assert found.distances == pytest.approx(apart[np.ix_(first, first)], abs=1e-6)
 

@@ -66,3 +66,10 @@ def test_bad_input(problem):
     unstarted = bm.MarkovChain(np.eye(2), reward=[0, 1])
     with pytest.raises(InvalidOption, match="no starts"):
         bm.plot.convergence(bm.distance(unstarted, unstarted, discount=0.5), show="interval")
+
+
+def test_gaps_of_any_size():
+    """Beyond what can be drawn they have another unit."""
+    chain = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1e300], start=0)
+    figure = bm.plot.convergence(bm.distance(chain, chain.with_start(1), discount=0.5), show="gap")
+    assert any("unit: 1e" in text for text in texts(figure))

@@ -67,3 +67,11 @@ def test_bad_input(coins):
         bm.plot.coupling(coins, "nowhere", 0)
     with pytest.raises(InvalidOption, match="solution is a str"):
         bm.plot.coupling("coins", 0, 0)
+
+
+def test_pairs_that_were_not_solved():
+    """Have no distance, and do not make the mean unknown."""
+    turn = bm.MarkovChain([[0, 1, 0], [1, 0, 0], [0.5, 0.5, 0]], reward=[0, 1, 5], start=0)
+    solution = bm.distance(turn, turn, discount=0.5, pairs="reachable")
+    assert np.isnan(solution.value).any()
+    assert "nan" not in bm.plot.coupling(solution, 0, 0).get_suptitle()

@@ -34,7 +34,7 @@ def test_two_lists():
         bm.plot.matrix(values, order="size")
 
 
-@pytest.mark.parametrize("count", [3, 60, 130])
+@pytest.mark.parametrize("count", [3, 60])
 def test_names_do_not_collide(count):
     """However many and long."""
     names = [f"a rather long name of the state number {k}" for k in range(count)]
@@ -63,9 +63,9 @@ def test_block_means():
 
 
 def test_large_matrices_are_drawn_small():
-    """9 million pairs are drawn as means over blocks, and the label says so."""
-    figure = bm.plot.matrix(np.random.default_rng(0).random((3000, 3000)))
+    """4 million pairs are drawn as means over blocks, and the label says so."""
+    figure = bm.plot.matrix(np.random.default_rng(0).random((2001, 2001)))
     figure.canvas.draw()
-    assert figure.axes[0].images[0].get_array().shape == (1000, 1000)
+    assert figure.axes[0].images[0].get_array().shape == (667, 667)
     assert any("mean over 3 × 3" in text.replace("\n", " ") for text in texts(figure))
-    assert figure.axes[0].get_xlim() == (-0.5, 2999.5)
+    assert figure.axes[0].get_xlim() == (-0.5, 2000.5)

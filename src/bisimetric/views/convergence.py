@@ -13,7 +13,16 @@ from bisimetric.models.rows import Floats
 from bisimetric.solving.history import Step
 from bisimetric.solving.solution import Answer
 from bisimetric.views.curves import curves
-from bisimetric.views.figures import GRID, add_legend, axes_or_new, figure_of, look, require_matplotlib, set_texts
+from bisimetric.views.figures import (
+    GRID,
+    add_legend,
+    axes_or_new,
+    figure_of,
+    in_range,
+    look,
+    require_matplotlib,
+    set_texts,
+)
 from bisimetric.views.titles import distance_label, headline
 
 if TYPE_CHECKING:
@@ -95,14 +104,7 @@ def convergence(
     if show == "interval" and not started:
         raise InvalidOption("the models have no starts to show an interval for; show='gap', or model.with_start(state)")
     if show == "gap" or not started or (show is None and not any(_has_looks(run) for run in runs.values())):
-        gaps = {name: ([s.seconds for s in run.history], [s.gap for s in run.history]) for name, run in runs.items()}
-        if any(not pair[0] for pair in gaps.values()):
-            raise InvalidOption(
-                "a solution has no history, because nothing had to be computed; there is nothing to draw"
-            )
-        positive = all(any(gap > 0 for gap in pair[1]) for pair in gaps.values())
-        label = "gap between the bounds, as estimated"
-        return curves(gaps, xlabel="seconds", ylabel=label, title=heading, log=(False, positive), ax=ax)
+        return _draw_gaps(runs, heading, ax)
     drawn = axes_or_new(ax, CONVERGENCE_SIZE)
     handles = []
     for k, run in enumerate(runs.values()):
@@ -121,6 +123,21 @@ def convergence(
     label = distance_label(next(iter(runs.values())), "distance between the starts\n")
     set_texts(drawn, title=heading, xlabel="seconds (lines: estimates, bands: certified intervals)", ylabel=label)
     return figure_of(drawn)
+
+
+def _draw_gaps(runs: Mapping[str, Answer], title: str, ax: Axes | None) -> Figure:
+    """Draw the gaps of all steps against time, on a logarithmic scale if there are any to see."""
+    if any(not run.history for run in runs.values()):
+        raise InvalidOption("a solution has no history to draw, because nothing had to be computed")
+    counts = np.cumsum([len(run.history) for run in runs.values()])
+    every = np.array([step.gap for run in runs.values() for step in run.history])
+    shown, label = in_range(every, "gap between the bounds, as estimated")
+    series = {
+        name: ([step.seconds for step in run.history], gaps)
+        for (name, run), gaps in zip(runs.items(), np.split(shown, counts[:-1]), strict=True)
+    }
+    positive = all((gaps > 0).any() for _, gaps in series.values())
+    return curves(series, xlabel="seconds", ylabel=label, title=title, log=(False, positive), ax=ax)
 
 
 def solution_solver(solution: Answer) -> str:

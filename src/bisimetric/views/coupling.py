@@ -116,7 +116,7 @@ def coupling(
         _write_cells(drawn, joint, apart, image.to_rgba(joint)[:, :, :3] @ LUMINANCE)
     if bar is not None:
         figure_of(drawn).colorbar(image, cax=bar).set_label("probability of both", **LITERAL)
-    _write_titles(solution, drawn, (i, j), model_names(solution, names), float((joint * apart).sum()))
+    _write_titles(solution, drawn, (i, j), model_names(solution, names), float((joint * apart).sum(where=joint > 0)))
     return figure_of(drawn)
 
 
