@@ -169,7 +169,7 @@ def test_no_rewards_no_labels(command, chain_file):
     """The error names the remedy."""
     path = chain_file()
     path.write_text(json.dumps({"transitions": [[1.0, 0.0], [0.0, 1.0]]}))
-    for name, remedy in (("states", "labels="), ("quotient", "labels="), ("aggregate", "reward=")):
+    for name, remedy in (("states", '"labels"'), ("quotient", '"labels"'), ("aggregate", '"reward"')):
         ran = command(name, path, *(("--epsilon", 1) if name == "aggregate" else ()))
         assert ran.code == 2
         assert remedy in ran.err

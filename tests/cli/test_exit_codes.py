@@ -121,7 +121,7 @@ def bad_input(tmp_path):
         ((rooms[0], *fine), "B"),
         ((*rooms, *fine, "--solver", "policy-iterator"), "did you mean 'policy-iteration'"),
         ((*rooms, *fine, "--tol", 0), "tol"),
-        ((*rooms, *fine, "--max-steps", 0), "max_steps"),
+        ((*rooms, *fine, "--max-steps", 0), "--max-steps"),
         ((*rooms, *fine, "--start", 0, 99), "99"),
         ((*rooms, *fine, "--cost", wrong), "(3, 4)"),
         ((*rooms, *fine, "--cost", ragged), "ragged"),

@@ -49,6 +49,7 @@ WORK = {  # the function that a command's module runs, and arguments
     "metric": ("metric.run", ["a", "--discount", "0.5"]),
     "pairwise": ("pairwise.run", ["a", "--discount", "0.5"]),
     "convert": ("convert.run", ["a", "b.json"]),
+    "compare": ("compare.run", ["a.csv", "b.csv", "--by", "run", "--state", "place"]),
     "states": ("bisimulation.run_states", ["a"]),
     "quotient": ("bisimulation.run_quotient", ["a"]),
     "aggregate": ("bisimulation.run_aggregate", ["a"]),

@@ -96,3 +96,10 @@ def test_pairs_that_were_not_solved_are_not_shown():
     solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.5, pairs="reachable")
     assert repr(solution.coupling)
     assert solution.potentials._repr_html_()
+
+
+def test_couplings_in_the_long_run_print_names_too():
+    """They are couplings like any other."""
+    text = repr(bm.average_distance(FAIR, BENT).coupling)
+    assert text.splitlines()[0].split()[:2] == ["source", "target"]
+    assert "LongRunCoupling(2 x 2" in text

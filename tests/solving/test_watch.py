@@ -82,3 +82,20 @@ def test_the_callers_function_is_told_too(always):
     with watched(Notes()):
         solution = bm.solve(ROOMS, on_step=steps.append)
     assert tuple(steps) == solution.history
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda a, b: bm.solve(bm.HorizonProblem(a, b, horizon=7)),
+        lambda a, b: bm.average_distance(a, b),
+    ],
+)
+def test_values_that_are_no_distances_are_not_told(always, ask):
+    """Over a horizon they belong to later times, in the long run they are relative; certified intervals hold."""
+    notes = Notes()
+    with watched(notes):
+        solution = ask(ROOMS.source, ROOMS.target)
+    assert {estimate for _, _, estimate in notes.steps} == {None}
+    for interval, _ in notes.bounds:
+        assert interval is None or interval[0] <= solution.distance <= interval[1]

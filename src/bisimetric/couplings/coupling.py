@@ -203,7 +203,7 @@ class Coupling(InNotebooks, Immutable):
         return f"{n} x {m} state pairs; coupling[x, y] is the joint law of the successors"
 
     def __repr__(self) -> str:
-        return f"{text_table(self.head(), self.rows())}\nCoupling({self.summary()})"
+        return f"{text_table(self.head(), self.rows())}\n{type(self).__name__}({self.summary()})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from bisimetric.models.recurrence import recurrence
 from bisimetric.models.rows import Floats, Ints, Mask
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LongRunCoupling(Coupling):
     """How two chains move together in the long run: coupling[x, y] is the joint law of the successors of x and y.
 

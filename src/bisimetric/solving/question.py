@@ -65,6 +65,7 @@ class Question(ABC, Generic[ProblemT, OperatorT, IterateT, AnswerT]):
 
     default_solver: ClassVar[AnySolver]
     discounted: ClassVar[bool] = True  # whether the problem has a discount, which most solvers need
+    values_are_distances: ClassVar[bool] = True  # whether the value of an iterate estimates the distances
 
     problem: ProblemT
     solver: Solver[OperatorT, IterateT]

@@ -55,7 +55,7 @@ class StepWatch:
     def _estimate(self, iterate: Iterate[Any]) -> float | None:
         """The solver's own value at the starts, if both models begin in one state."""
         laws = self._question.starts()
-        if laws is None or any(np.count_nonzero(law) != 1 for law in laws):
+        if laws is None or not self._question.values_are_distances or any(np.count_nonzero(law) != 1 for law in laws):
             return None
         scale: float = self._question.operator.scale
         return float(iterate.value[int(laws[0].argmax()), int(laws[1].argmax())]) / scale
