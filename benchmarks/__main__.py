@@ -13,6 +13,7 @@ python -m benchmarks first-call     with an empty and with a full kernel cache
 python -m benchmarks sinkhorn       a round of the Sinkhorn solvers against plain NumPy; their memory
 python -m benchmarks tuning         the default of the Sinkhorn solvers against plain rounds; error against rounds
 python -m benchmarks solvers        all solvers: CPU seconds to an error; a Sinkhorn start for the exact one
+python -m benchmarks average        average costs against pyotc's exact method on its own examples
 python -m benchmarks readers        explicit files of a million transitions against pandas' C reader
 python -m benchmarks coverage       how often tests and intervals from simulated logs are right
 python -m benchmarks logs           resamples against cold solves and by hand; counting a large Parquet file
@@ -33,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    average,
     bisimulation,
     comparison,
     coverage,
@@ -66,9 +68,10 @@ PACKAGES = (
 )
 NAMES = (
     "peers", "pareto", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning",
-    "solvers", "discounts", "readers", "coverage", "logs",
+    "solvers", "discounts", "readers", "coverage", "logs", "average",
 )  # fmt: skip
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
+    "average": average.tables,
     "scaling": scaling.tables,
     "kernels": lambda rows: [scaling.kernel_table(rows)],
     "bisimulation": bisimulation.tables,
@@ -159,6 +162,9 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
     elif name == "coverage":
         settings |= {"discount": coverage.DISCOUNT, "level": coverage.LEVEL, "confidence": coverage.CONFIDENCE}
         rows = coverage.measure(options.quick, _progress)
+    elif name == "average":
+        settings |= {"truth": average.TRUTH, "timeout_cpu_s": average.TIMEOUT}
+        rows = average.measure(average.QUICK_INSTANCES if options.quick else average.INSTANCES, _progress)
     elif name == "readers":
         rows = readers.measure(readers.QUICK_TRANSITIONS if options.quick else readers.TRANSITIONS, _progress)
     elif name == "logs":

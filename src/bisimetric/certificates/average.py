@@ -20,6 +20,7 @@ long run altogether.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -39,9 +40,25 @@ from bisimetric.certificates.zeros import closed_subset, successor_pairs
 from bisimetric.cost.ground import cost_above, cost_below, largest_cost_error
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask
-from bisimetric.operators.average import AverageBellman
+from bisimetric.operators.average import SMALL_AVERAGE, AverageBellman
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.trees import TreeWitness
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AverageCertificate(Certificate):
+    """Bounds on average costs: lower ≤ g ≤ upper at every pair, also in floating point.
+
+    As `Certificate`, except that gaps of averages near zero are relative to `SMALL_AVERAGE` times the largest cost.
+    """
+
+    largest_cost: float = 0.0
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap divided by the largest upper bound, or by a thousandth of the largest cost if that is more."""
+        gap = self.gap
+        return gap / max(float(self.upper.max()), SMALL_AVERAGE * self.largest_cost) if gap > 0 else 0.0
 
 
 class Gains(NamedTuple):
@@ -52,7 +69,9 @@ class Gains(NamedTuple):
     zero: Mask  # [classes], proved to be zero
 
 
-def check_average(operator: AverageBellman, value: Floats, closed: TreeWitness, way: TreeWitness | None) -> Certificate:
+def check_average(
+    operator: AverageBellman, value: Floats, closed: TreeWitness, way: TreeWitness | None
+) -> AverageCertificate:
     """What h, its witness, and the value and witness outside the closed classes prove, in the problem's own units."""
     found = closed_gains(operator, value, closed)
     lower, upper = _spread(operator, found.low, found.low.min()), _spread(operator, found.high, found.high.max())
@@ -61,7 +80,7 @@ def check_average(operator: AverageBellman, value: Floats, closed: TreeWitness, 
     return _scaled_back(operator, lower, upper)
 
 
-def a_priori(operator: AverageBellman) -> Certificate:
+def a_priori(operator: AverageBellman) -> AverageCertificate:
     """What holds before any solver has begun: gains are between the costs of their classes."""
     low, high = _cost_range(operator)
     return _scaled_back(operator, _spread(operator, low, low.min()), _spread(operator, high, high.max()))
@@ -196,10 +215,11 @@ def _spread(operator: AverageBellman, gains: Floats, outside: float) -> Floats:
     return spread
 
 
-def _scaled_back(operator: AverageBellman, lower: Floats, upper: Floats) -> Certificate:
+def _scaled_back(operator: AverageBellman, lower: Floats, upper: Floats) -> AverageCertificate:
     """In the units of the cost."""
     lower, upper = lower / operator.scale, upper / operator.scale
     if float(operator.problem.cost.max()) < SUBNORMAL_BELOW:
         lower, upper = np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf, where=upper > 0.0, out=upper.copy())
     lower = np.maximum(lower, 0.0)
-    return Certificate(lower + 0.5 * (upper - lower), lower, upper)
+    value = lower + 0.5 * (upper - lower)
+    return AverageCertificate(value, lower, upper, largest_cost=float(operator.problem.cost.max()))

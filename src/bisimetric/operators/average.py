@@ -21,6 +21,7 @@ from bisimetric.operators.bellman import Bellman, as_rows, power_of_two
 from bisimetric.operators.trees import PairList
 from bisimetric.problems.average import AverageProblem
 
+SMALL_AVERAGE = 1e-3  # of the largest cost: gaps of averages below this are relative to it
 TIMES_TARGET = 1e-6  # residual of expected numbers of steps, in steps
 
 
@@ -102,6 +103,10 @@ class AverageBellman:
     def scale(self) -> float:
         """Values are the user's times this."""
         return self.bellman.scale
+
+    def allowed(self, tol: float, gains: Floats) -> float:
+        """The gap that a tolerance allows for these gains."""
+        return tol * max(float(np.abs(gains).max()), SMALL_AVERAGE * self.bellman.largest_cost)
 
     def gap_of(self, span: float) -> float:
         """The gap that residuals of this span leave."""

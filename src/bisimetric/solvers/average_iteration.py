@@ -131,7 +131,7 @@ class AverageIteration(Solver[AverageBellman, AverageIterate]):
         bellman, trees = operator.bellman, iterate.witness.closed.trees
         label = operator.classes.of_pair
         b = iterate.residual - iterate.gains[label]
-        target = max(_target(iterate), EVALUATION_ROUNDING * iterate.largest)
+        target = max(_target(operator, iterate), EVALUATION_ROUNDING * iterate.largest)
         solved = iterate.evaluation.solve(trees, b, b.copy(), target)
         w = solved.x if np.isfinite(solved.x).all() else b
         h = _centred(operator, bellman.plus(iterate.value, w))
@@ -165,10 +165,10 @@ def _centred(operator: AverageBellman, value: Floats) -> Floats:
     return bellman.spread(vector - classes.mean(vector)[classes.of_pair])
 
 
-def _target(iterate: AverageIterate) -> float:
+def _target(operator: AverageBellman, iterate: AverageIterate) -> float:
     """How large a residual the next evaluation may leave."""
     span = float((iterate.high - iterate.low).max())
-    allowed = FINAL_SHARE * iterate.tol * float(np.abs(iterate.high).max())
+    allowed = FINAL_SHARE * operator.allowed(iterate.tol, iterate.high)
     return min(EVALUATION_SHARE * span, max(allowed, EVALUATION_SHARE**2 * span))
 
 
@@ -177,7 +177,7 @@ def _with_way(operator: AverageBellman, iterate: AverageIterate) -> AverageItera
     gap = float((iterate.high - iterate.low).max())
     if operator.open_pairs is None:
         return replace(iterate, gap=gap)
-    allowed = iterate.tol * float(np.abs(iterate.high).max())
+    allowed = operator.allowed(iterate.tol, iterate.high)
     if gap > max(allowed, WAY_ROUNDING * iterate.largest) and iterate.failures < FAILURES:
         return replace(iterate, gap=gap + float(iterate.high.max() - iterate.low.min()))
     way, left = _solve_way(operator, iterate, FINAL_SHARE * allowed)

@@ -40,7 +40,8 @@ class AverageSolution(Answer):
     value, lower, upper : array [n, m]
         The smallest average cost from every pair of states and certified bounds on it, in the units of the cost.
     gap, relative_gap : float
-        max(upper - lower), and that divided by max(upper).
+        max(upper - lower), and that divided by max(upper), or by a thousandth of the largest cost if that is more: an
+        average near zero has no relative accuracy to speak of.
     best_pair : (int, int)
         A pair of recurrent states from which the chains are closest.
     classes : array [n, m] of int
