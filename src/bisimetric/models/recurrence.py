@@ -44,32 +44,33 @@ def recurrence(transitions: sparse.csr_array) -> Recurrence:
     count, part = csgraph.connected_components(transitions, directed=True, connection="strong")
     n = transitions.shape[0]
     origin = np.repeat(np.arange(n), np.diff(transitions.indptr))
-    leaves = np.zeros(count, np.bool_)
-    leaves[part[origin][part[origin] != part[transitions.indices]]] = True
-    number = np.full(count, -1, np.int64)
-    number[~leaves] = np.arange(int((~leaves).sum()))
-    class_of: Ints = number[part]
-    classes = int((~leaves).sum())
+    if count == 1:
+        class_of, classes = np.zeros(n, np.int64), 1
+        if (origin == transitions.indices).any():  # a state that may stay where it is: no period
+            return Recurrence(class_of, np.ones(1, np.int64), np.zeros(n, np.int64))
+    else:
+        leaves = np.zeros(count, np.bool_)
+        leaves[part[origin][part[origin] != part[transitions.indices]]] = True
+        number = np.full(count, -1, np.int64)
+        number[~leaves] = np.arange(int((~leaves).sum()))
+        class_of, classes = number[part], int((~leaves).sum())
     level = _levels(transitions, class_of, classes)
     inside = class_of[origin] >= 0
     rise = level[origin[inside]] + 1 - level[transitions.indices[inside]]
-    period = np.zeros(classes, np.int64)
-    np.gcd.at(period, class_of[origin[inside]], np.abs(rise))
+    if classes == 1:
+        period = np.array([np.gcd.reduce(rise)])
+    else:
+        period = np.zeros(classes, np.int64)
+        np.gcd.at(period, class_of[origin[inside]], rise)
     phase = np.where(class_of >= 0, level % period[class_of], 0)
     return Recurrence(class_of, period, phase)
 
 
 def _levels(transitions: sparse.csr_array, class_of: Ints, classes: int) -> Ints:
     """The number of steps from the first state of its class to every recurrent state: one search from all of them."""
-    level = np.full(len(class_of), -1, np.int64)
-    front = np.full(classes, len(class_of), np.int64)
+    from scipy.sparse import csgraph
+
     states = np.flatnonzero(class_of >= 0)
-    np.minimum.at(front, class_of[states], states)
-    level[front] = 0
-    depth = 0
-    while len(front):
-        depth += 1
-        reached = np.unique(transitions[front].indices)
-        front = reached[level[reached] < 0]
-        level[front] = depth
-    return level
+    first = states[np.unique(class_of[states], return_index=True)[1]] if classes > 1 else states[:1]
+    steps = csgraph.dijkstra(transitions, indices=first, unweighted=True, min_only=True)
+    return np.where(class_of >= 0, steps, 0.0).astype(np.int64)

@@ -17,7 +17,7 @@ from scipy import sparse
 from bisimetric.linear.ladder import Ladder
 from bisimetric.models.recurrence import Recurrence
 from bisimetric.models.rows import Floats, Ints, Mask
-from bisimetric.operators.bellman import Bellman, as_rows, power_of_two
+from bisimetric.operators.bellman import NEVER, Bellman, as_rows, power_of_two
 from bisimetric.operators.trees import PairList
 from bisimetric.problems.average import AverageProblem
 
@@ -59,15 +59,22 @@ class ClosedClasses:
 
     def smallest(self, vector: Floats) -> Floats:
         """[classes], the smallest entry of each, of a vector over the closed pairs."""
+        if self.count == 1:
+            return np.array([vector.min()])
         found: Floats = np.minimum.reduceat(vector[self._order], self._first)
         return found
 
     def largest(self, vector: Floats) -> Floats:
         """[classes], the largest entry of each."""
-        return -self.smallest(-vector)
+        if self.count == 1:
+            return np.array([vector.max()])
+        found: Floats = np.maximum.reduceat(vector[self._order], self._first)
+        return found
 
     def mean(self, vector: Floats) -> Floats:
         """[classes], the mean of each."""
+        if self.count == 1:
+            return np.array([vector.mean()])
         found: Floats = np.add.reduceat(vector[self._order], self._first)
         return found / np.diff(np.append(self._first, len(self.of_pair)))
 
@@ -89,7 +96,8 @@ class AverageBellman:
         source, target = (as_rows(chain.transitions) for chain in chains)
         classes = ClosedClasses.of(*problem.recurrences)
         scale = power_of_two(float(problem.cost.max()))
-        plain = replace(Bellman.between(source, target, problem.cost, scale, 1.0), cost_error=problem.cost_error)
+        every = PairList.of_all(*problem.shape)
+        plain = Bellman(source, target, problem.cost, scale, 1.0, NEVER, every, cost_error=problem.cost_error)
         closed = classes.closed
         if closed.all():
             return cls(problem, classes, plain, (np.zeros(closed.shape[0]), np.zeros(closed.shape[1])), None)

@@ -67,12 +67,13 @@ class AverageIterate(Iterate[AverageWitness]):
     evaluation: Evaluation = field(repr=False)
     proximity: float  # η
     tol: float  # relative gap that will do
+    reach: float  # max c + max |h|
     failures: int = 0  # in a row, steps that did not cut the gap
 
     @property
     def largest(self) -> float:
         """The size of the numbers that are added up, which rounding is relative to."""
-        return self.witness.closed.bellman.largest_cost + float(np.abs(self.value).max())
+        return self.reach
 
     @property
     def gains(self) -> Floats:
@@ -124,7 +125,9 @@ class AverageIteration(Solver[AverageBellman, AverageIterate]):
         witness = AverageWitness(TreeWitness(bellman, h, trees), None)
         low, high = _bounds(operator, swept)
         evaluation = _evaluation(operator, self.proximity)
-        first = AverageIterate(h, witness, 0.0, low, high, swept.residual, evaluation, self.proximity, tol)
+        first = AverageIterate(
+            h, witness, 0.0, low, high, swept.residual, evaluation, self.proximity, tol, _reach(operator, h)
+        )
         return _with_way(operator, first)
 
     def step(self, operator: AverageBellman, iterate: AverageIterate) -> AverageIterate:
@@ -140,7 +143,7 @@ class AverageIteration(Solver[AverageBellman, AverageIterate]):
         before = float((iterate.high - iterate.low).max())
         failures = 0 if float((high - low).max()) < PROGRESS * before else iterate.failures + 1
         after = replace(
-            iterate, value=h, low=low, high=high, residual=swept.residual, failures=failures,
+            iterate, value=h, low=low, high=high, residual=swept.residual, failures=failures, reach=_reach(operator, h),
             witness=AverageWitness(TreeWitness(bellman, h, trees), iterate.witness.way),
         )  # fmt: skip
         if failures >= FAILURES and iterate.proximity > SMALLEST_PROXIMITY:
@@ -151,6 +154,10 @@ class AverageIteration(Solver[AverageBellman, AverageIterate]):
 
 def _evaluation(operator: AverageBellman, proximity: float) -> Evaluation:
     return Evaluation(replace(operator.bellman, discount=1.0 - proximity))
+
+
+def _reach(operator: AverageBellman, h: Floats) -> float:
+    return operator.bellman.largest_cost + max(float(h.max()), -float(h.min()))
 
 
 def _bounds(operator: AverageBellman, swept: Sweep) -> tuple[Floats, Floats]:
