@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from tests.campaign import checks_distance, checks_games, checks_models
+from tests.campaign import checks_distance, checks_games, checks_models, checks_objectives
 from tests.campaign.cases import Case
 from tests.campaign.findings import Finding
 
@@ -30,6 +30,8 @@ CHECKS: dict[str, Check] = {
     "occupancy": Check(checks_distance.occupancy, 0.3),
     "explain": Check(checks_distance.explain, 0.3),
     "pairwise": Check(checks_distance.pairwise, 0.05),
+    "horizon": Check(checks_objectives.horizon, 0.2),
+    "average": Check(checks_objectives.average, 0.2),
     "MICo": Check(checks_models.mico, 0.3),
     "metric": Check(checks_models.metric, 0.15),
     "labels": Check(checks_models.labels, 0.1),

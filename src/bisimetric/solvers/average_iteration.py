@@ -31,9 +31,9 @@ from bisimetric.operators.average import AverageBellman
 from bisimetric.operators.bellman import Sweep
 from bisimetric.operators.evaluation import Evaluation, rough_value
 from bisimetric.operators.trees import TreeWitness, new_trees
-from bisimetric.solvers.base import FAILURES, PROGRESS, Iterate, Solver
+from bisimetric.solvers.base import FAILURES, PROGRESS, STALLED_AFTER, Iterate, Solver
 
-SMALLEST_PROXIMITY = 1e-8  # η is divided by ten down to this
+SMALLEST_PROXIMITY = 1e-12  # η is divided by ten down to this
 EVALUATION_SHARE = 0.01  # residual that an evaluation may leave, relative to the span of R
 FINAL_SHARE = 0.1  # the same relative to what the tolerance allows
 EVALUATION_ROUNDING = 4 * UNIT_ROUNDOFF  # smallest residual to aim for, relative to the largest h
@@ -131,6 +131,8 @@ class AverageIteration(Solver[AverageBellman, AverageIterate]):
         return _with_way(operator, first)
 
     def step(self, operator: AverageBellman, iterate: AverageIterate) -> AverageIterate:
+        if iterate.failures >= STALLED_AFTER:  # with the smallest η: what is left is rounding
+            return iterate
         bellman, trees = operator.bellman, iterate.witness.closed.trees
         label = operator.classes.of_pair
         b = iterate.residual - iterate.gains[label]
