@@ -90,7 +90,7 @@ class Gradient(Derivatives):
     source_reward, target_reward : array [n] and [m], or None
         By the rewards. None where the cost is an array or an unknown function: use `cost` with its own derivative.
     discount : float
-        By the discount.
+        By the discount; NaN for an average cost, which has none.
     error : float
         How much more the coupling behind this gradient costs than the best one, at most; certified, in units of the
         distance. So for every other cost c' the distance is at most W + <gradient.cost, c' - c> + error. For
@@ -225,13 +225,13 @@ def gradient_of(
     total = float((visits * problem.cost).sum()) / rest
     by_cost = visits if problem.normalised else visits / rest
     factor = discount / rest / proof.scale
-    reward = _by_rewards(problem, by_cost)
+    reward = by_rewards(problem, by_cost)
     if reward is not None:
         tied |= reward.tied & (visits > 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
         slope = after / rest - (total / rest if problem.normalised else 0.0)
-        by_source = _on_support(problem.source, sums.source * factor)
-        by_target = _on_support(problem.target, sums.target * factor)
+        by_source = on_support(problem.source, sums.source * factor)
+        by_target = on_support(problem.target, sums.target * factor)
     refuse_infinite(slope, by_source.data, by_target.data)
     return Gradient(
         frozen(by_cost),
@@ -254,7 +254,7 @@ def expected_after(visits: Floats, law: Floats, value: Floats, discount: float) 
     return float((moved * value).sum(where=visits > 0.0)) / discount
 
 
-def _on_support(chain: MarkovChain, data: Floats) -> sparse.csr_array:
+def on_support(chain: MarkovChain, data: Floats) -> sparse.csr_array:
     """Derivatives by the entries of a chain's rows."""
     rows = chain.transitions
     return centred_rows(data, rows.indices, rows.indptr, rows.shape)
@@ -274,7 +274,7 @@ def refuse_infinite(slope: float, *parts: Floats) -> None:
         raise InvalidProblem("the derivatives overflow; divide the cost by a constant")
 
 
-def _by_rewards(problem: Problem, by_cost: Floats) -> RewardSlopes | None:
+def by_rewards(problem: Problem, by_cost: Floats) -> RewardSlopes | None:
     """The derivatives by both rewards; None where the cost does not say how it depends on them."""
     weight = problem.reward_weight
     if weight is None:

@@ -11,6 +11,7 @@ from bisimetric.certificates import average as certificates
 from bisimetric.certificates.check import immediate
 from bisimetric.certificates.interval import Bounds, Certificate
 from bisimetric.certificates.starts import between_starts
+from bisimetric.couplings.average_gradient import Potentiated
 from bisimetric.couplings.witness import ChosenWitness, IndependentWitness, Witness
 from bisimetric.models.rows import Floats
 from bisimetric.operators.average import AverageBellman, ClosedClasses
@@ -64,8 +65,18 @@ class AverageQuestion(Question[AverageProblem, AverageBellman, AverageIterate, A
         classes = ClosedClasses.of(*self.problem.recurrences) if iterate is None else self.operator.classes
         return AverageSolution(
             self.problem, record.solver, record.status, record.history, certificate, classes.label,
-            self._witness(iterate), record.tol,
+            self._witness(iterate), *self._potentiated(iterate), record.tol,
         )  # fmt: skip
+
+    def _potentiated(self, iterate: AverageIterate | None) -> tuple[Potentiated | None, Potentiated | None]:
+        """h and the averages outside the closed classes, with what is optimal for them, for gradients."""
+        if iterate is None:
+            return None, None
+        closed, way = iterate.witness
+        inside = Potentiated(closed.at_rest(), iterate.value, self.operator.scale)
+        if way is None:
+            return inside, None
+        return inside, Potentiated(way.witness.at_rest(), way.witness.value, self.operator.scale)
 
     def _witness(self, iterate: AverageIterate | None) -> Witness:
         """Couplings of all pairs: those of h on closed classes, those of the gains outside, independent if unknown."""

@@ -10,13 +10,17 @@ import numpy as np
 from bisimetric._support.options import whole
 from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.starts import StartTransport, between_starts
+from bisimetric.couplings.average_gradient import Potentiated, average_gradient
 from bisimetric.couplings.explanation import Explanation
+from bisimetric.couplings.gradient import Gradient
 from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.couplings.long_run import LongRunCoupling
 from bisimetric.couplings.witness import Witness
+from bisimetric.errors import InvalidProblem
 from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats, Ints
 from bisimetric.problems.average import AverageProblem
+from bisimetric.solving.chain_gradient import start_derivatives
 from bisimetric.solving.history import Status, Step
 from bisimetric.solving.solution import Answer
 
@@ -68,6 +72,8 @@ class AverageSolution(Answer):
     certificate: Certificate
     classes: Ints
     _witness: Witness
+    _closed: Potentiated | None  # h; None where nothing had to be solved, or an interrupt came before the first sweep
+    _way: Potentiated | None  # averages outside the closed classes; None where there are none, or they are not known
     tol: float | None = None
 
     @property
@@ -120,6 +126,34 @@ class AverageSolution(Answer):
         question = problem.cost, self.value, 1.0, False, None, problem.cost_text, LONG_RUN_SHARE
         walk = JointWalk(self.models, law, moves, occupancy, *question)
         return self._explained(walk, k, from_starts=start is None)
+
+    def gradient(self, *, start: object = None) -> Gradient:
+        """The derivatives of the average cost by the cost, the kernels, the starts and the rewards.
+
+        Parameters
+        ----------
+        start : pair of states or array [n, m], optional
+            From where; by default the chains' own starts, or the best pair.
+
+        Returns
+        -------
+        Gradient
+            Its `discount` is NaN. Derivatives by kernels are along changes that keep the supports.
+
+        Raises
+        ------
+        InvalidProblem
+            All costs are zero, or the solve ended before there was a coupling.
+        """
+        if self._closed is None:
+            raise InvalidProblem(
+                "there is no coupling to differentiate along: all costs are zero, or the solve was cut"
+            )
+        law = self.coupling.law(start)
+        low = self.interval[0] if start is None else float((law * self.lower).sum(where=law > 0))
+        from_starts = start is not None or all(model.start is not None for model in self.models)
+        starts = start_derivatives(self, start, law) if from_starts else None
+        return average_gradient(self.coupling, self._closed, self._way, self.classes >= 0, law, starts, low)
 
     @property
     def models(self) -> tuple[Model, Model]:
