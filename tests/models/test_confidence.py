@@ -108,3 +108,11 @@ def test_what_is_no_number_of_successors(successors):
     chain = bm.from_trajectories([["a", "b", "c", "a"]])
     with pytest.raises(InvalidOption, match="successors"):
         within_confidence(chain, 0.05, successors)
+
+
+def test_the_end_of_sequences_is_known():
+    """It is absorbing by definition; states without data are not known at all."""
+    chain = bm.from_trajectories([["a", "b"], ["b", "a", "b"]] * 9, end=True, states=["a", "b", "never"])
+    found = within_confidence(chain, 0.01)
+    assert found.row_error[chain.names.index("(end)")] == 0.0
+    assert found.row_error[chain.names.index("never")] == 2.0

@@ -90,7 +90,7 @@ def compare(
 
     Notes
     -----
-    Resampled distances are computed from the transport trees of a solved neighbour, to about 1e-4 of themselves,
+    Resampled distances are computed from the transport trees of a solved neighbour, to less than 1e-3 of themselves,
     without certificates. A state that a resample never leaves is absorbing in it. With hidden states, such as the most
     likely paths of a fitted hidden Markov model, everything is conditional on those paths being right.
 

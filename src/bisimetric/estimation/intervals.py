@@ -19,7 +19,7 @@ import numpy as np
 
 from bisimetric.models.rows import Floats
 
-COMPUTED_TO = 5e-4  # relative accuracy of resampled distances; a null distance counts as large up to this
+COMPUTED_TO = 1e-3  # relative accuracy of resampled distances; a null distance counts as large up to this
 
 
 class BootstrapIntervals(NamedTuple):

@@ -73,7 +73,7 @@ class Resampling:
         return Problem(first, second, discount=self.discount, cost=self.cost, normalised=self.normalised)
 
     def distance(self, kind: int, k: int) -> float:
-        """The distance of resample k of a kind, to about 1e-4 of itself."""
+        """The distance of resample k of a kind, to less than 1e-3 of itself."""
         return nearby_distance(self.problem(self.weights(kind, k)), self.neighbours[kind])
 
     # ---- as `many.runs` sees it: a question that answers tasks

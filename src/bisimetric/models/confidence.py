@@ -62,6 +62,7 @@ def within_confidence(
     seen = ~chain.unseen
     share = sparse.csr_array(sparse.diags_array(np.where(seen, 1.0 / np.maximum(chain.visits, 1), 0.0)) @ rows)
     filled = np.asarray(abs(matrix - share).sum(axis=1)).ravel()  # by smoothing, and by rounding
+    errors[chain.ends] = filled[chain.ends] = 0.0  # absorbing by definition
     start_error = 0.0
     if chain.start is not None:
         starts = sparse.csr_array(chain.start_counts[None, :])

@@ -21,7 +21,7 @@ from bisimetric import kernels
 from bisimetric._support.blocks import for_each_block
 from bisimetric.cost.ground import largest_cost_error
 from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, Rows, Trees
-from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask
 from bisimetric.operators.trees import PairList, is_symmetric
 from bisimetric.problems.discounted import Problem
 
@@ -136,23 +136,27 @@ class Bellman:
             return (value.ravel() + change).reshape(self.shape)
         return self.spread(self.pairs.gather(value) + change)
 
-    def improve(self, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> Sweep:
+    def improve(
+        self, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0, skip: Mask | None = None
+    ) -> Sweep:
         """One sweep: T V - V, with every tree optimal for `value`; trees are changed in place.
 
         `cold` says that the trees hold nothing yet. Reduced costs above -`ignore` cause no pivots, which the sweep's
-        `lowest` accounts for.
+        `lowest` accounts for. Pairs in the mask `skip` keep their trees, and count as evaluated: T V - V = 0 there, so
+        the sweep proves nothing.
         """
         residual = np.empty(self.pairs.size)
         largest, tol = self._pivot_tolerances(value, ignore)
         if self.is_full:
             return Sweep(residual, *self._improve_full(value, trees, residual, float(tol[-1]), cold), largest)
 
+        stop = self.stop if skip is None else skip
         sweep = kernels.transport.sweep
         improve = sweep.improve_narrow if self.longest[0] * self.longest[1] <= FEW_CELLS else sweep.improve
 
         def work(first: int, last: int) -> tuple[float, float, int]:
             lowest, highest, pivots = improve(
-                first, last, value, self.cost, self.scale, self.discount, self.stop, self.source, self.target,
+                first, last, value, self.cost, self.scale, self.discount, stop, self.source, self.target,
                 self.pairs.listed, trees, residual, tol, cold,
             )  # fmt: skip
             return lowest, highest, pivots
@@ -160,6 +164,9 @@ class Bellman:
         lowest, highest, pivots = zip(
             *for_each_block(work, self.pairs.size, unit=HINT_RUN, serial_below=SERIAL_BELOW), strict=True
         )
+        if skip is not None:
+            residual[skip.ravel()] = 0.0
+            return Sweep(residual, float(residual.min()), float(residual.max()), sum(pivots), largest)
         return Sweep(residual, min(lowest), max(highest), sum(pivots), largest)
 
     def _improve_full(

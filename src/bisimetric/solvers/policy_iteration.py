@@ -30,7 +30,7 @@ import numpy as np
 
 from bisimetric.errors import InvalidOption
 from bisimetric.kernels.layout import Trees
-from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation, rough_value
 from bisimetric.operators.trees import TreeWitness, moved_trees, new_trees
@@ -127,9 +127,13 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
         return PolicyIterate(swept.value, swept.witness, swept.gap, swept.sweep, evaluation, self.accuracy, tol)
 
     def step(self, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
+        return self.step_outside(None, bellman, iterate)
+
+    def step_outside(self, skip: Mask | None, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
+        """A step that keeps the couplings of the pairs in the mask `skip`; its gap then proves nothing."""
         value = _evaluate(iterate, _target(iterate))
         ignore = max(IGNORED * (iterate.sweep.highest - iterate.sweep.lowest), FREE_PIVOT * _allowed_span(iterate))
-        swept = sweep_trees(bellman, value, iterate.trees, cold=False, ignore=ignore)
+        swept = sweep_trees(bellman, value, iterate.trees, cold=False, ignore=ignore, skip=skip)
         after = replace(iterate, value=value, witness=swept.witness, gap=swept.gap, sweep=swept.sweep, failures=0)
         if after.gap < PROGRESS * iterate.gap:
             return after

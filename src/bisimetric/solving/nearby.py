@@ -7,17 +7,21 @@ to a few pivots. From the neighbour's trees and distances V₀,
     evaluate    V_1 = c + γ π_1 V_1,    improve,    evaluate,    …          (steps of policy iteration)
 
 the error of V_k is quadratic in that of V_{k-1}, so two steps are enough for neighbours a few per cent away. Steps end
-when the distance between the starts changes by less than `NEARBY_SETTLED`; the error left is then about its square. For
-the statistics of resamples that is plenty; what is reported as certified is solved by `solve`.
+when the distance between the starts changes by less than `NEARBY_SETTLED`; the error left is then far smaller. The
+first step keeps the couplings of pairs that the neighbour hardly visits, which costs a few 1e-4 and saves half a sweep.
+For the statistics of resamples that is plenty; what is reported as certified is solved by `solve`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from bisimetric.certificates.starts import start_distance
 from bisimetric.errors import MissingStart, ToleranceNotReached
 from bisimetric.kernels.layout import Trees
+from bisimetric.models.rows import Mask
 from bisimetric.operators.bellman import Bellman, is_immediate
 from bisimetric.operators.trees import TreeWitness
 from bisimetric.problems.discounted import Problem
@@ -28,6 +32,8 @@ from bisimetric.solving.solve import solve
 NEARBY_SETTLED = 1e-2  # relative change of the distance in the last step
 NEARBY_TOL = 1e-4  # relative gap where no neighbour helps
 MOST_NEARBY_STEPS = 8
+RARELY_VISITED = 0.03  # of the time that the optimal coupling spends, at pairs whose coupling the first step keeps
+FEWEST_FOCUSED = 2_000  # pairs of states, below which all are improved
 
 
 @dataclass(slots=True, eq=False)
@@ -35,13 +41,22 @@ class Neighbour:
     """The trees of a solved problem, and room for those of problems near it; for one thread at a time."""
 
     witness: TreeWitness
+    rare: Mask | None  # pairs that the optimal coupling hardly visits, so that the first step may leave them
     room: Trees | None = None
 
 
 def trees_of(solution: Solution) -> Neighbour | None:
     """The trees that solve a problem, from which problems near it start; None where another method was used."""
     witness = solution._proof.witness
-    return Neighbour(witness) if isinstance(witness, TreeWitness) else None
+    if not isinstance(witness, TreeWitness):
+        return None
+    if solution.value.size < FEWEST_FOCUSED:
+        return Neighbour(witness, None)
+    occupancy = solution.coupling.occupancy()
+    order = np.argsort(occupancy, axis=None)
+    rare = np.zeros(occupancy.size, np.bool_)
+    rare[order[np.cumsum(occupancy.ravel()[order]) <= RARELY_VISITED]] = True
+    return Neighbour(witness, rare.reshape(occupancy.shape))
 
 
 def nearby_distance(problem: Problem, neighbour: Neighbour | None) -> float:
@@ -61,8 +76,9 @@ def nearby_distance(problem: Problem, neighbour: Neighbour | None) -> float:
         except ToleranceNotReached as error:
             return float(error.solution.distance)
     neighbour.room = iterate.trees
+    skip = neighbour.rare
     for _ in range(MOST_NEARBY_STEPS):
-        iterate = solver.step(bellman, iterate)
+        iterate, skip = solver.step_outside(skip, bellman, iterate), None
         before = start_distance(iterate.value, source, target)
         after = start_distance(iterate.estimate(), source, target)
         if abs(after - before) <= NEARBY_SETTLED * after:
