@@ -39,7 +39,7 @@ LAYERS: list[set[str]] = [
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 HEAVY = (
-    "numba", "matplotlib", "vl_convert", "networkx", "gymnasium", "stormpy", "pandas", "pyarrow", "sklearn", "hmmlearn",
+    "numba", "matplotlib", "textalloc", "vl_convert", "networkx", "gymnasium", "stormpy", "pandas", "pyarrow", "sklearn", "hmmlearn",
     "torch", "jax", "ray", "highspy", "ot", "rich", "joblib",
 )  # fmt: skip
 
@@ -192,7 +192,7 @@ def test_numba_stays_in_its_folder():
     assert all(name.split(".")[0] == "kernels" for name in users)
 
 
-@pytest.mark.parametrize("library", ["matplotlib", "sklearn", "vl_convert"])
+@pytest.mark.parametrize("library", ["matplotlib", "sklearn", "textalloc", "vl_convert"])
 def test_drawing_stays_in_its_folder(library):
     """Only views import it, lazily; a few others name its types, and one extends them: it is loaded on first use."""
     typed = {"estimation.comparison", "_support.viewed", "experiments.experiment"}

@@ -2,5 +2,5 @@
 show (`notebook`).
 
 May import everything up to the solutions and the folders beside them; nothing below imports it. This is
-the only folder that imports matplotlib, scikit-learn and vl-convert, and only when something is drawn.
+the only folder that imports matplotlib, textalloc and vl-convert, and only when something is drawn.
 """
