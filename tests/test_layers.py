@@ -39,8 +39,8 @@ LAYERS: list[set[str]] = [
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 HEAVY = (
-    "numba", "matplotlib", "textalloc", "vl_convert", "networkx", "gymnasium", "stormpy", "pandas", "pyarrow", "sklearn", "hmmlearn",
-    "torch", "jax", "ray", "highspy", "ot", "rich", "joblib",
+    "numba", "matplotlib", "textalloc", "vl_convert", "networkx", "gymnasium", "stormpy", "pandas", "pyarrow",
+    "sklearn", "hmmlearn", "torch", "jax", "ray", "highspy", "ot", "rich", "joblib",
 )  # fmt: skip
 
 
