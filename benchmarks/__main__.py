@@ -15,6 +15,7 @@ python -m benchmarks tuning         the default of the Sinkhorn solvers against 
 python -m benchmarks solvers        all solvers: CPU seconds to an error; a Sinkhorn start for the exact one
 python -m benchmarks average        average costs against pyotc's exact method on its own examples
 python -m benchmarks readers        explicit files of a million transitions against pandas' C reader
+python -m benchmarks gradients      derivatives: their cost, and their errors beside a torch loss; reduced chains
 python -m benchmarks coverage       how often tests and intervals from simulated logs are right
 python -m benchmarks logs           resamples against cold solves and by hand; counting a large Parquet file
 python -m benchmarks against-prototype --prototype FOLDER
@@ -40,6 +41,7 @@ from benchmarks import (
     coverage,
     discounts,
     exact,
+    gradients,
     logs,
     plots,
     readers,
@@ -68,7 +70,7 @@ PACKAGES = (
 )
 NAMES = (
     "peers", "pareto", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning",
-    "solvers", "discounts", "readers", "coverage", "logs", "average",
+    "solvers", "discounts", "readers", "coverage", "logs", "average", "gradients",
 )  # fmt: skip
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "average": average.tables,
@@ -82,6 +84,7 @@ TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "readers": readers.tables,
     "coverage": coverage.tables,
     "logs": logs.tables,
+    "gradients": gradients.tables,
 }
 TIMED: dict[str, Callable[[list[Row], float], Iterable[Table]]] = {  # tables that show the time limit
     "peers": comparison.tables,
@@ -165,6 +168,8 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
     elif name == "average":
         settings |= {"truth": average.TRUTH, "timeout_cpu_s": average.TIMEOUT}
         rows = average.measure(average.QUICK_INSTANCES if options.quick else average.INSTANCES, _progress)
+    elif name == "gradients":
+        rows = gradients.measure(options.quick, _progress)
     elif name == "readers":
         rows = readers.measure(readers.QUICK_TRANSITIONS if options.quick else readers.TRANSITIONS, _progress)
     elif name == "logs":

@@ -50,10 +50,27 @@ def own_pictures() -> Iterator[tuple[str, Any]]:
     solution = bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95)
     yield "four_rooms.png", bm.plot.distances(solution, names=("p1", "p0"))
     yield "aggregation.png", bm.plot.aggregation(bm.aggregate("four-rooms:p1", n_states=8, discount=0.95))
+    yield "learning-fit.png", fitted_chain(json.loads((DOCS / "learning" / "fit.json").read_text(encoding="utf-8")))
     for experiment in ALL.values():
         record = read_record(RECORDS / f"{experiment.name}.json")
         for name, figure in experiment.draw(record).items():
             yield f"reproduction-{name}.png", figure
+
+
+def fitted_chain(record: dict[str, list[float]]) -> Any:
+    """A queue before and after its fit, beside the target, and the distance step by step."""
+    figure = plots.pyplot().figure(figsize=(8, 3), layout="constrained")
+    rates, descent = figure.subplots(1, 2)
+    lengths = np.arange(1, len(record["wanted"]) + 1)
+    for name, marker, colour in (("wanted", "s", "0.3"), ("before", "o", "C1"), ("after", "^", "C0")):
+        rates.plot(lengths, record[name], marker=marker, color=colour, label={"wanted": "target"}.get(name, name))
+    rates.set(xlabel="customers in the queue", ylabel="probability of a departure", ylim=(0, 0.7))
+    rates.set_title("queue fitted by a small network")
+    rates.legend(frameon=False)
+    descent.plot(np.arange(1, len(record["loss"]) + 1), record["loss"], color="C0")
+    descent.set(xlabel="step", ylabel="distance (customers)", ylim=(0, None))
+    descent.set_title("distance to the target queue")
+    return figure
 
 
 def digest_of(figure: Any) -> str:

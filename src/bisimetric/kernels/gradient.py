@@ -28,7 +28,7 @@ def potential_sums(x_of, y_of, at, visits, value, P, Q, cells, tight, to_source,
     p_at, p_to = P.indptr, P.indices
     q_at, q_to = Q.indptr, Q.indices
     indptr, weight, start, potential = cells.indptr, cells.weight, cells.start, cells.potential
-    f = np.empty(len(p_to) + 1)  # holds one row at a time
+    f, rest = np.empty(len(p_to) + 1), np.empty(len(q_to) + 1)  # hold one row at a time
     for pair in range(len(x_of)):
         k = at[pair]
         first, last = indptr[k], indptr[k + 1]
@@ -40,20 +40,19 @@ def potential_sums(x_of, y_of, at, visits, value, P, Q, cells, tight, to_source,
         for cell in range(Index(first), Index(last)):
             used += weight[cell] > 0.0
         mean = 0.0
+        touched = 0
         for i in range(sx):
-            state = Index(p_to[Index(x_at + i)])
+            row = value[Index(p_to[Index(x_at + i)])]
             least = np.inf
             for j in range(sy):
-                least = min(least, value[state, Index(q_to[Index(y_at + j)])] - potential[Index(g_at + j)])
+                rest[j] = row[Index(q_to[Index(y_at + j)])] - potential[Index(g_at + j)]
+                least = min(least, rest[j])
+            for j in range(sy):
+                touched += rest[j] <= least + tight
             f[i] = least
             mean += least
         mean /= sx
-        touched = 0
         for i in range(sx):
-            state = Index(p_to[Index(x_at + i)])
-            bound = f[i] + tight
-            for j in range(sy):
-                touched += value[state, Index(q_to[Index(y_at + j)])] - potential[Index(g_at + j)] <= bound
             to_source[Index(x_at + i)] += visits[pair] * (f[i] - mean)
         mean = 0.0
         for j in range(sy):

@@ -1,0 +1,205 @@
+"""What a gradient costs and how right it is, beside ot-markov-distances' torch loss; reduced chains beside aggregated.
+
+Errors are relative to finite differences of the certified distance, along random changes of the source's kernel that
+keep its rows on the simplex, and of the cost: |derivative - difference| / Σ |terms|, the largest of some directions.
+The peer descends an entropic loss; its regularisation is relative to the largest cost. Seconds are CPU seconds of one
+loss with its derivatives, the fastest of some turns.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import bisimetric as bm
+from benchmarks import instances
+from benchmarks.measure import timed
+from benchmarks.tables import Row, Table, digits
+
+INSTANCES, QUICK_INSTANCES = ("rooms-10", "rooms-20", "dense-50", "dense-100"), ("rooms-4", "dense-10")
+DISCOUNTS = (0.9, 0.95, 0.99)
+PEER_INSTANCES, QUICK_PEER_INSTANCES = ("sparse-10", "sparse-20", "dense-10", "dense-20"), ("sparse-6",)
+PEER_DISCOUNT = 0.9
+REGULARISATIONS = (0.1, 0.01, 0.001)  # relative to the largest cost
+TURNS, DIRECTIONS, STEP = 3, 5, 1e-5
+REDUCED = {"4-rooms": (4, 6, 8, 10), "karate club": (3, 4, 6, 8), "random": (4, 6, 8, 10)}
+QUICK_REDUCED = {"random": (4,)}
+REDUCTION_DISCOUNT = {"4-rooms": 0.95, "karate club": 0.9, "random": 0.9}
+
+
+def started(problem: bm.Problem) -> bm.Problem:
+    """The problem with both chains starting uniformly."""
+    source, target = (
+        chain.with_start(np.full(chain.n_states, 1.0 / chain.n_states)) for chain in (problem.source, problem.target)
+    )
+    return bm.Problem(source, target, discount=problem.discount, cost=problem.cost)
+
+
+def gradient_cost(name: str, discount: float) -> Row:
+    """CPU seconds of a solve and of its gradient."""
+    problem = started(instances.problem(name, discount))
+    solution = bm.solve(problem)
+    solution.gradient()
+    solves = [timed(lambda: bm.solve(problem))[1]["cpu"] for _ in range(TURNS)]
+    gradients = [timed(solution.gradient)[1]["cpu"] for _ in range(TURNS)]
+    return {"part": "cost", "instance": name, "discount": discount, "solve": min(solves), "gradient": min(gradients)}
+
+
+def directions(problem: bm.Problem) -> list[tuple[Any, Any, float]]:
+    """Changes of the source's kernel and of the cost, and the finite difference of the distance along each."""
+    random = np.random.default_rng(0)
+    kernel = problem.source.transitions.toarray()
+    found = []
+    for _ in range(DIRECTIONS):
+        change = random.normal(size=kernel.shape) * kernel
+        change -= kernel * change.sum(axis=1, keepdims=True)
+        cost = random.normal(size=problem.cost.shape) * problem.cost
+        ahead, behind = (
+            bm.solve(
+                bm.Problem(
+                    bm.MarkovChain(kernel + sign * STEP * change, start=problem.source.start),
+                    problem.target,
+                    discount=problem.discount,
+                    cost=problem.cost + sign * STEP * cost,
+                ),
+                tol=1e-13,
+                throw=False,
+            ).distance
+            for sign in (1, -1)
+        )
+        found.append((change, cost, (ahead - behind) / (2 * STEP)))
+    return found
+
+
+def largest_error(kernel: Any, cost: Any, along: list[tuple[Any, Any, float]]) -> float:
+    """The largest error of derivatives along these directions, relative to the sizes of their terms."""
+    errors = []
+    for change, other, difference in along:
+        terms = kernel * change, cost * other
+        errors.append(abs(sum(part.sum() for part in terms) - difference) / sum(np.abs(part).sum() for part in terms))
+    return float(max(errors))
+
+
+def ours(problem: bm.Problem, along: list[tuple[Any, Any, float]]) -> Row:
+    """One distance with its derivatives."""
+
+    def work() -> Any:
+        return bm.solve(problem).gradient()
+
+    runs = [timed(work) for _ in range(TURNS)]
+    gradient = runs[0][0]
+    return {
+        "method": "bisimetric",
+        "cpu": min(seconds["cpu"] for _, seconds in runs),
+        "error": largest_error(gradient.source.toarray(), gradient.cost, along),
+    }
+
+
+def theirs(problem: bm.Problem, reg: float, along: list[tuple[Any, Any, float]]) -> Row:
+    """One loss of ot-markov-distances with its derivatives; what it raises is the result where it does."""
+    import torch
+    from ot_markov_distances.discounted_wl import discounted_wl_infty
+
+    torch.set_num_threads(1)
+    scale = float(problem.cost.max())
+    source, target = (torch.from_numpy(chain.transitions.toarray())[None] for chain in (problem.source, problem.target))
+    starts = [torch.from_numpy(np.array(chain.start))[None] for chain in (problem.source, problem.target)]
+    rest = 1.0 - problem.discount
+
+    def work() -> Any:
+        torch.manual_seed(0)
+        kernel = source.clone().requires_grad_()
+        cost = torch.from_numpy(problem.cost / scale)[None].requires_grad_()
+        loss = discounted_wl_infty(
+            kernel, target, cost, *starts, delta=rest, sinkhorn_reg=reg, max_iter=500,
+            convergence_threshold_rtol=1e-4, sinkhorn_iter=500,
+        )  # fmt: skip
+        loss.sum().backward()
+        assert kernel.grad is not None
+        assert cost.grad is not None
+        return kernel.grad[0].numpy() * scale / rest, cost.grad[0].numpy() / rest
+
+    row: Row = {"method": f"ot-markov-distances, reg {reg:g}"}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            runs = [timed(work) for _ in range(TURNS)]
+    except Exception as error:  # a peer that fails is a result
+        return row | {"failed": f"{type(error).__name__}: {str(error).splitlines()[0][:80]}"}
+    by_kernel, by_cost = runs[0][0]
+    off = largest_error(by_kernel, by_cost, along)
+    return row | {"cpu": min(seconds["cpu"] for _, seconds in runs), "error": off if np.isfinite(off) else None}
+
+
+def reduced_model(kind: str) -> bm.MarkovChain:
+    """The chain to be reduced."""
+    if kind == "4-rooms":
+        return bm.environments.four_rooms(side=6, shortest_path=0.3)
+    if kind == "random":
+        return bm.environments.random_sparse_chain(30, 3, seed=1).with_start(0)
+    import networkx as nx
+
+    graph = nx.karate_club_graph()
+    club = [float(graph.nodes[node]["club"] == "Mr. Hi") for node in graph]
+    return bm.MarkovChain(bm.from_networkx(graph).transitions, reward=club, start=0)
+
+
+def reduction(kind: str, n_states: int) -> Row:
+    """The distances of both small chains, certified, and the seconds of the search."""
+    model, discount = reduced_model(kind), REDUCTION_DISCOUNT[kind]
+    small = bm.aggregate(model, n_states=n_states, discount=discount).model
+    before = bm.distance(model, small, discount=discount, normalised=True)
+    found, seconds = timed(lambda: bm.reduce(model, n_states, discount=discount))
+    return {
+        "part": "reduction", "model": kind, "states": model.n_states, "n_states": n_states, "discount": discount,
+        "aggregate": before.interval[0], "reduce": found.interval[1], "cpu": seconds["cpu"],
+    }  # fmt: skip
+
+
+def measure(quick: bool, say: Callable[[str], None]) -> list[Row]:
+    """Costs of gradients, the peer, and reductions."""
+    rows: list[Row] = []
+    for name in QUICK_INSTANCES if quick else INSTANCES:
+        for discount in DISCOUNTS[:1] if quick else DISCOUNTS:
+            rows.append(gradient_cost(name, discount))
+            say(f"{name} {discount}: {rows[-1]['gradient'] / rows[-1]['solve']:.2f} of the solve")
+    for name in QUICK_PEER_INSTANCES if quick else PEER_INSTANCES:
+        problem = started(instances.problem(name, PEER_DISCOUNT))
+        along = directions(problem)
+        for row in (ours(problem, along), *(theirs(problem, reg, along) for reg in REGULARISATIONS)):
+            rows.append({"part": "peer", "instance": name} | row)
+            say(f"{name}: {row}")
+    for kind, sizes in (QUICK_REDUCED if quick else REDUCED).items():
+        for size in sizes:
+            rows.append(reduction(kind, size))
+            say(f"{kind} {size}: {rows[-1]['aggregate'] / rows[-1]['reduce']:.2f} times closer")
+    return rows
+
+
+def tables(rows: Sequence[Row]) -> Iterator[Table]:
+    """Costs, the peer, reductions."""
+    parts = {name: [row for row in rows if row["part"] == name] for name in ("cost", "peer", "reduction")}
+    body = [
+        [row["instance"], f"{row['discount']:g}", digits(row["solve"]), digits(row["gradient"]),
+         f"{row['gradient'] / row['solve']:.2f}"]
+        for row in parts["cost"]
+    ]  # fmt: skip
+    yield Table("A gradient beside its solve", ["", "discount", "solve, CPU s", "gradient, CPU s", "ratio"], body)
+    body = [
+        [f"{row['instance']}: {row['method']}", row.get("failed") or digits(row["cpu"]),
+         "-" if row.get("error") is None else f"{row['error']:.1e}"]
+        for row in parts["peer"]
+    ]  # fmt: skip
+    notes = [f"Discount {PEER_DISCOUNT}. Errors are relative to finite differences of the certified distance."]
+    yield Table("Distances with their derivatives", ["", "CPU s", "error"], body, notes)
+    body = [
+        [f"{row['model']}, {row['states']} states", str(row["n_states"]), f"{row['discount']:g}",
+         digits(row["aggregate"]), digits(row["reduce"]), f"{row['aggregate'] / row['reduce']:.2f}", digits(row["cpu"])]
+        for row in parts["reduction"]
+    ]  # fmt: skip
+    notes = ["Certified: a lower bound for aggregate, an upper bound for reduce, so ratios hold for sure."]
+    head = ["", "n_states", "discount", "aggregate", "reduce", "times closer", "CPU s"]
+    yield Table("Distances of small chains to the original", head, body, notes)
