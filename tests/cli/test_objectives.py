@@ -41,7 +41,7 @@ def test_the_long_run(command, chain_file):
         ("--horizon", 3),
         ("--bisimilarity",),
         ("--normalised",),
-        ("--report", "x.html"),
+        ("--out", "x.npz"),
     ):
         ran = command(*rooms, *wrong)
         assert ran.code == 2

@@ -21,6 +21,7 @@ STAY = np.eye(2)
         ({"horizon": 2.5}, "whole number"),
         ({"horizon": True}, "whole number"),
         ({"horizon": "3"}, "whole number"),
+        ({"horizon": 10**400}, "at most"),
         ({"horizon": 3, "discount": 1.5}, r"\[0, 1\]"),
         ({"horizon": 3, "discount": -0.1}, r"\[0, 1\]"),
         ({"horizon": 3, "cost": [[1.0]]}, "shape"),

@@ -78,7 +78,6 @@ def _check_objective(request: DistanceRequest, option: str) -> None:
         "--normalised": request.normalised,
         "--pairs reachable": request.pairs != "all",
         "--out": request.out is not None,
-        "--report": request.report is not None,
     }
     for other, given in others.items():
         if given:

@@ -28,6 +28,8 @@ from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import check_chain, checked_discount, ground_cost, shown_cost
 
+LONGEST_HORIZON = 10**8  # of a horizon
+
 Chains = tuple[MarkovChain, ...]
 
 
@@ -107,6 +109,10 @@ class HorizonProblem(EqualByContent, InNotebooks, Immutable):
         steps = as_index(horizon)
         if steps is None or steps < 1:
             raise InvalidProblem(f"horizon is {shown(horizon)}, expected a whole number of steps ≥ 1")
+        if steps > LONGEST_HORIZON:
+            raise InvalidProblem(
+                f"horizon is {shown(horizon)}, expected at most {LONGEST_HORIZON}; a Problem with a discount has no end"
+            )
         sources, targets = _chains(source, "source", steps), _chains(target, "target", steps)
         gamma = checked_discount(discount, or_one=True)
         costs, error, words = _costs(cost, sources, targets, steps)
