@@ -186,7 +186,7 @@ class Comparison(Immutable):
         for side, names in zip("ab", self.only, strict=True):
             if names:
                 some = ", ".join(map(printable, names[:NAMED_CHANGES])) + (", …" if len(names) > NAMED_CHANGES else "")
-                lines.append((f"only in {side}", f"{len(names)} states: {some}"))
+                lines.append((f"only in {side}", f"{some} ({len(names)} {'state' if len(names) == 1 else 'states'})"))
         return lines + [("note", note) for note in self.notes]
 
     def update(self, more_a: Any = None, more_b: Any = None) -> Comparison:

@@ -20,7 +20,7 @@ MOST_CHARTED = 20  # transitions in the chart
 def comparison_page(answer: Comparison, *, names: object = None, command: str | None = None) -> Page:
     """The page of a comparison."""
     first, second = _checked_names(names)
-    verdict = "Behaviour changed" if answer.is_change else "No change can be seen"
+    verdict = "Behaviour changed" if answer.is_change else "No change of the whole can be seen"
     return Page(
         title=f"{first} and {second}",
         headline=Headline.words(verdict, f"distance {answer.distance:.4g}, p = {answer.p_value:.2g}"),
@@ -82,7 +82,8 @@ def _null_section(answer: Comparison) -> ChartSection:
             "encoding": {
                 "x": {"field": "low", "title": title, **x},
                 "x2": {"field": "high"},
-                "y": {"field": "n", "type": "quantitative", "title": "random splits"},
+                "y": {"field": "n", "type": "quantitative", "title": "random splits", "stack": None},
+                "y2": {"datum": 0},
             },
         },
         {
@@ -132,7 +133,7 @@ def _changes_chart(answer: Comparison) -> ChartSection:
         "height": {"step": 20},
         "layer": [
             {
-                "mark": {"type": "rule", "color": "--bar", "tooltip": True},
+                "mark": {"type": "rule", "color": "--bar", "size": 3, "tooltip": True},
                 "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}},
             },
             {
@@ -191,7 +192,7 @@ def _changes_table(answer: Comparison, first: str, second: str) -> TableSection:
             f"{_share(change.shares[1])} ({change.counts[1]} of {change.visits[1]})",
             f"[{100 * change.interval[0]:+.1f}, {100 * change.interval[1]:+.1f}]",
             _p(change.p_value),
-            f"{change.effect:+.3g}",
+            _effect(change.effect),
         ]
         for change in chosen
     ]
@@ -204,7 +205,7 @@ def _changes_table(answer: Comparison, first: str, second: str) -> TableSection:
 def _states_table(answer: Comparison) -> TableSection:
     chosen = answer.changed.states[:MOST_CHANGES]
     rows = [
-        [printable(state.name), str(state.visits[0]), str(state.visits[1]), f"{state.effect:+.3g}", _p(state.p_value)]
+        [printable(state.name), str(state.visits[0]), str(state.visits[1]), _effect(state.effect), _p(state.p_value)]
         for state in chosen
     ]
     return TableSection(
@@ -219,6 +220,10 @@ def _move(change: Transition) -> str:
 
 def _share(share: float) -> str:
     return "—" if np.isnan(share) else f"{share:.1%}"
+
+
+def _effect(effect: float) -> str:
+    return f"{effect:+.3g}" if effect else "0"
 
 
 def _p(p_value: float) -> str:
