@@ -39,6 +39,7 @@ from benchmarks import (
     bisimulation,
     comparison,
     coverage,
+    coverage_pictures,
     discounts,
     exact,
     gradients,
@@ -95,6 +96,10 @@ PICTURES: dict[str, dict[str, Callable[..., Any]]] = {
     "pareto": {"pareto-error.png": pictures.errors, "pareto-size.png": pictures.sizes},
     "scaling": {"scaling.png": plots.by_size},
     "tuning": {"tuning.png": plots.curves},
+    "coverage": {
+        "coverage-power.png": coverage_pictures.power,
+        "coverage-intervals.png": coverage_pictures.intervals,
+    },
 }
 SEEDS, QUICK_SEEDS = 3, 1
 TIMEOUTS, QUICK_TIMEOUTS = {"peers": 60.0, "pareto": 10.0}, {"peers": 10.0, "pareto": 3.0}

@@ -1,7 +1,7 @@
 """Make every committed picture, and every table that is computed: `python docs/figures.py` (needs the `plot` extra).
 
 Draws the pictures of README and docs, from the records in docs/reproduction where there is one, and those of
-benchmarks/results from the records beside them. Writes the tables of docs/reproduction.md, between the lines
+benchmarks/results from the records beside them. Writes the tables of docs/*.md, between the lines
 `<!-- table: NAME k -->` and `<!-- end -->`. docs/images/contents.json keeps what each picture shows, as a digest, and a
 digest of its file. `--check` compares instead of writing, and exits with 1 where something is stale; it looks at what
 is drawn, not at pixels, so any version of matplotlib will do.
@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,12 @@ from bisimetric.experiments import ALL, read_record
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
-from benchmarks.__main__ import PICTURES, drawn  # noqa: E402
+from benchmarks.__main__ import PICTURES, TABLES, drawn  # noqa: E402
 
 from benchmarks import plots  # noqa: E402
 
-IMAGES, RECORDS, PAGE = DOCS / "images", DOCS / "reproduction", DOCS / "reproduction.md"
+IMAGES, RECORDS = DOCS / "images", DOCS / "reproduction"
+PAGES = DOCS / "reproduction.md", DOCS / "is-it-noise.md"
 RESULTS = DOCS.parent / "benchmarks" / "results"
 CONTENTS = IMAGES / "contents.json"
 TABLE = re.compile(r"<!-- table: ([a-z-]+) (\d+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -106,12 +107,20 @@ def rounded(values: Any) -> list[str]:
     return [f"{0.0 if abs(value) < 10.0**-DIGITS else value:.{DIGITS}g}" for value in flat.tolist()]
 
 
+def tables_of(name: str) -> Sequence[Any]:
+    """The tables of an experiment or of a benchmark, from its record."""
+    if name in ALL:
+        return ALL[name].tables(read_record(RECORDS / f"{name}.json"))
+    rows = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+    return list(TABLES[name](rows))
+
+
 def page_with_tables(page: str) -> str:
     """The page with every table made anew from its record."""
 
     def made(match: re.Match[str]) -> str:
         name, place = match[1], int(match[2])
-        table = ALL[name].tables(read_record(RECORDS / f"{name}.json"))[place]
+        table = tables_of(name)[place]
         rows = [table.head, ["---", *["---:"] * (len(table.head) - 1)], *table.body]
         lines = [f"| {' | '.join(row)} |" for row in rows]
         return "\n".join([f"<!-- table: {name} {place} -->", *lines, "<!-- end -->"])
@@ -128,8 +137,8 @@ def check() -> list[str]:
             stale.discard(file.name)
         else:
             stale.add(file.name)
-    page = PAGE.read_text(encoding="utf-8")
-    return sorted(stale) + ([PAGE.name] if page_with_tables(page) != page else [])
+    pages = {page: page.read_text(encoding="utf-8") for page in PAGES}
+    return sorted(stale) + [page.name for page, text in pages.items() if page_with_tables(text) != text]
 
 
 def write() -> None:
@@ -139,7 +148,8 @@ def write() -> None:
         plots.write(figure, file) if file.parent == RESULTS else bm.plot.save(figure, file)
         contents[file.name] = {"shows": digest_of(figure), "file": file_digest(file)}
     CONTENTS.write_text(json.dumps(contents, indent=1) + "\n")
-    PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(page_with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def main() -> int:

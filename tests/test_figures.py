@@ -54,13 +54,12 @@ def test_what_is_stale_is_seen(figures, monkeypatch, tmp_path):
     for file in figures.RECORDS.iterdir():
         (records / file.name).write_bytes(file.read_bytes())
     page = tmp_path / "page.md"
-    page.write_text(figures.PAGE.read_text())
     monkeypatch.setattr(figures, "ALL", {"heat-map": figures.ALL["heat-map"]})
     monkeypatch.setattr(figures, "PICTURES", {})
     monkeypatch.setattr(figures, "IMAGES", images)
     monkeypatch.setattr(figures, "RECORDS", records)
     monkeypatch.setattr(figures, "CONTENTS", images / "contents.json")
-    monkeypatch.setattr(figures, "PAGE", page)
+    monkeypatch.setattr(figures, "PAGES", [page])
     page.write_text("<!-- table: heat-map 0 -->\n<!-- end -->\n")
     figures.write()
     assert figures.check() == []
