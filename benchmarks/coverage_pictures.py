@@ -16,6 +16,7 @@ INTERVALS = {
     "percentile": ("#D55E00", "^", "bootstrap, percentiles"),
 }
 PROMISED, LEVEL = 95, 5  # per cent
+DISTANCES = (0.05, 0.1, 0.2, 0.4)  # marked on an axis
 
 
 def power(rows: Sequence[Row]) -> Any:
@@ -46,6 +47,7 @@ def power(rows: Sequence[Row]) -> Any:
         axes.grid(color="0.88", linewidth=0.6)
         axes.set_xticks(counts, [str(count) for count in counts])
         axes.minorticks_off()
+    left.set_yticks(DISTANCES, [f"{distance:g}" for distance in DISTANCES])
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9, frameon=False)
     return figure

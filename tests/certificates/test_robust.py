@@ -240,6 +240,11 @@ def test_what_row_errors_do_not_go_with():
         bm.distance(chain, chain, discount=0.9, pairs="reachable")
     with pytest.raises(InvalidProblem, match="discount below 1"):
         bm.bisimilarity_distance(chain, chain, discount=1)
+    with pytest.raises(InvalidProblem, match="discount below 1"):
+        bm.average_distance(chain, chain)
+    unknown = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], start=0, start_error=0.1)
+    with pytest.raises(InvalidProblem, match="start_error"):
+        bm.HorizonProblem(unknown, chain, horizon=3)
     assert bm.bisimilarity_distance(chain, chain, discount=0.9).upper[0, 1] == 1.0
     with pytest.raises(InvalidChain, match="start_error"):
         bm.as_mdp(bm.MarkovChain([[1.0]], reward=[0], start=0, start_error=0.1))

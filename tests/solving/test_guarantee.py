@@ -88,5 +88,8 @@ def test_what_has_no_guarantee():
         bm.guarantee(solution, successors=99)
     with pytest.raises(InvalidProblem, match="from_trajectories"):
         bm.guarantee(bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.5))
+    reachable = bm.distance(*solution.models, discount=DISCOUNT, cost=bm.cost.label_mismatch, pairs="reachable")
+    with pytest.raises(InvalidProblem, match="pairs='all'"):
+        bm.guarantee(reachable)
     with pytest.raises(InvalidProblem, match="Solution"):
         bm.guarantee(solution.distance)

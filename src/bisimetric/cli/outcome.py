@@ -214,7 +214,8 @@ def verdict_line(outcome: Outcome) -> str:
 
 def gap_words(solution: AnyAnswer) -> str:
     """The relative gap, and the tolerance if it was missed."""
-    gap = f"{solution.relative_gap:.1e} of the largest distance" if solution.relative_gap else "0"
+    relative = solution.computation.relative_gap
+    gap = f"{relative:.1e} of the largest distance" if relative else "0"
     return gap if solution.reached_tol else f"{gap}; wanted {solution.tol:g}, NOT REACHED"
 
 
@@ -244,7 +245,8 @@ def _facts(outcome: Outcome) -> Iterator[Row]:
     elif has_starts(solution):
         known = _start_digits(outcome)
         yield "distance", known.value
-        yield "certified", f"in {known.interval}"
+        within = "" if solution.computation is solution.certificate else " for all chains within their row errors"
+        yield "certified", f"in {known.interval}{within}"
         yield "starts", " and ".join(_starts(*solution.models)) or "none; from the best pair of states"
     yield "meaning", question.meaning
     states = "{} × {}".format(*solution.value.shape)

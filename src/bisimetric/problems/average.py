@@ -21,7 +21,7 @@ from bisimetric.cost.ground import Cost, label_mismatch
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.recurrence import Recurrence, recurrence
-from bisimetric.problems.discounted import Problem
+from bisimetric.problems.discounted import Problem, refuse_errors
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -65,6 +65,7 @@ class AverageProblem(Problem):
 
     def __init__(self, source: MarkovChain, target: MarkovChain, *, cost: npt.ArrayLike | Cost | None = None) -> None:
         super().__init__(source, target, discount=0.0, cost=cost)  # checks all; the discount is 1 below
+        refuse_errors(self)
         both = recurrence(source.transitions), recurrence(target.transitions)
         if cost is label_mismatch and self.cost[np.ix_(both[0].states, both[1].states)].all():
             raise InvalidProblem(

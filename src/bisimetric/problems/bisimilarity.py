@@ -33,12 +33,11 @@ from scipy import sparse
 
 from bisimetric._support.frozen import frozen
 from bisimetric.cost.ground import label_mismatch, label_numbers
-from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.lumping import Lump, lump
 from bisimetric.models.partition import DEFAULT_TOL, Classes, Moves, refine
 from bisimetric.models.rows import Floats, Mask, offsets
-from bisimetric.problems.discounted import Problem
+from bisimetric.problems.discounted import Problem, refuse_errors
 
 
 class Quotient(NamedTuple):
@@ -92,11 +91,7 @@ class BisimilarityProblem(Problem):
 
     def __init__(self, source: MarkovChain, target: MarkovChain, *, tol: float = DEFAULT_TOL) -> None:
         super().__init__(source, target, discount=0.0, cost=label_mismatch)  # checks all; the discount is 1 below
-        if self.uncertain:
-            raise InvalidProblem(
-                "a chain has row_error or start_error, and without a discount the smallest change of a row can change "
-                "everything; give a discount below 1, such as 0.99, or chain.as_given() to ignore the errors"
-            )
+        refuse_errors(self)
         classes = _joint_classes(source, target, tol)
         values = {"discount": 1.0, "stop": frozen(self.cost > 0.0), "tol": float(tol), "classes": classes}
         for name, value in values.items():

@@ -255,6 +255,15 @@ def refuse_overflow(cost: Floats, discount: float) -> None:
             )
 
 
+def refuse_errors(problem: Problem) -> None:
+    """Raise where a chain is known up to errors, for problems without a discount."""
+    if problem.uncertain:
+        raise InvalidProblem(
+            "a chain has row_error or start_error, and without a discount the smallest change of a row can change "
+            "everything; give a discount below 1, such as 0.99, or chain.as_given() to ignore the errors"
+        )
+
+
 def _checked_stop(stop: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDArray[np.bool_] | None:
     if stop is None:
         return None

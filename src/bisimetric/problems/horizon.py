@@ -114,6 +114,8 @@ class HorizonProblem(EqualByContent, InNotebooks, Immutable):
                 f"horizon is {shown(horizon)}, expected at most {LONGEST_HORIZON}; a Problem with a discount has no end"
             )
         sources, targets = _chains(source, "source", steps), _chains(target, "target", steps)
+        if sources[0].start_error > 0.0 or targets[0].start_error > 0.0:
+            raise InvalidProblem("a chain has start_error, expected a start that is known: chain.with_start(...)")
         gamma = checked_discount(discount, or_one=True)
         costs, error, words = _costs(cost, sources, targets, steps)
         last, last_error = np.zeros(costs[0].shape), 0.0

@@ -100,6 +100,8 @@ def guarantee(
     if not isinstance(solution, Solution):
         raise InvalidProblem(f"solution is a {type(solution).__name__}, expected a Solution; distance(...) makes one")
     share = _checked_confidence(confidence)
+    if solution.problem.unsolved is not None or solution.problem.discount == 1.0:
+        raise InvalidProblem("the solution has no discount or not all pairs, expected discount < 1 and pairs='all'")
     for role, chain in (("source", solution.problem.source), ("target", solution.problem.target)):
         if not isinstance(chain, EstimatedChain) or chain.start is None:
             raise InvalidProblem(

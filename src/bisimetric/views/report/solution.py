@@ -194,7 +194,7 @@ def facts(answer: Any) -> list[list[str]]:
         found.append(["Pairs", f"{n * m - unsolved} of {n * m} solved, those that the starts lead to"])
     found += [["Solver", answer.solver], ["Steps", str(len(answer.history))]]
     wanted = "" if answer.tol is None else f" (wanted: {answer.tol:g})"
-    found.append(["Relative gap", f"{answer.relative_gap:.1e}{wanted}"])
+    found.append(["Relative gap", f"{answer.computation.relative_gap:.1e}{wanted}"])
     found.append(["Status", f"{answer.status.name}: {answer.status.value}"])
     return found
 
