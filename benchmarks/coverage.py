@@ -278,6 +278,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     wide = [row for row in rows if row["kind"] == "width"]
     head = [
         "processes",
+        "repetitions",
         "true distance",
         "estimated",
         "null",
@@ -290,6 +291,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     body = [
         [
             f"{'same' if row['share'] == 0 else 'different'}, {row['states']} states, {row['sequences']} sequences",
+            str(row["repetitions"]),
             *(f"{row[name]:.3f}" if name in row else "" for name in ("truth", "distance", "null")),
             *(f"{100 * row[name]:.1f} %" if name in row else "" for name in ("rejected", "guarantee")),
             f"{row['guarantee_width']:.2f}",

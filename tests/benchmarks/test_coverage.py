@@ -32,8 +32,8 @@ def test_a_setting_and_its_tables():
     assert all(0 <= rows[0][name] <= 1 for name in ("rejected", "guarantee", "bootstrap", "percentile"))
     assert rows[0]["guarantee"] == 1
     covered, power, _ = coverage.tables(rows)
-    assert [len(line) for line in covered.body] == [9, 9]
-    assert covered.body[1][3:5] == ["", ""]
+    assert [len(line) for line in covered.body] == [10, 10]
+    assert covered.body[1][4:6] == ["", ""]
     assert len(power.body) == 1
     assert len(coverage_pictures.power(rows).axes) == 2
     assert len(coverage_pictures.intervals(rows).axes) == 2
