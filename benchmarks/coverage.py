@@ -302,6 +302,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     notes = [
         "change found: permutation test at level 5 %; the same process twice should give 5 %.",
         "guarantee, bootstrap, percentile: how often the interval with confidence 95 % holds the true distance.",
+        f"bootstrap, percentile: from the first 100 repetitions, with {BOOTSTRAPS} resamples each.",
     ]
     counts = sorted({row["sequences"] for row in power})
     lines = []
