@@ -92,7 +92,7 @@ same = bm.distance(named(before), named(again), discount=0.99, cost=bm.cost.emis
 print(f"before and after: {solution.distance:.3f} km/h; two days before: {same.distance:.3f} km/h")
 
 # %%
-# One yardstick is not a test. The interval above is about the *fitted* models, and says nothing of how well they
-# are known.
+# One yardstick is not a test. The interval above is about the *fitted* models, and says nothing of how well they are
+# known. :doc:`/is-it-noise` has tests for logs whose states are seen.
 #
 # Next: :doc:`/models` on emissions of other kinds and mixtures; :doc:`/meaning` on what the interval covers.
