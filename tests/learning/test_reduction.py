@@ -49,6 +49,13 @@ def test_closer_than_aggregate():
     assert 1.5 * found.interval[1] <= distance_of_aggregate(chain, 5, 0.9)
 
 
+def test_other_clusters_than_those_of_aggregate_are_tried():
+    """On 4-rooms with four states, descents from `aggregate` alone do not get 1.1 times closer."""
+    rooms = bm.environments.four_rooms(side=6, shortest_path=0.3)
+    found = bm.reduce(rooms, 4, discount=0.95, descents=3, steps=150)
+    assert 1.2 * found.interval[1] <= distance_of_aggregate(rooms, 4, 0.95)
+
+
 def test_the_same_seed_gives_the_same_chain():
     """Bit by bit; another seed searches elsewhere."""
     chain = with_rewards(8, 3, 1)

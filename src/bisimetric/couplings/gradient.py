@@ -26,6 +26,7 @@ from scipy import sparse
 from bisimetric import kernels
 from bisimetric._support.blocks import for_each_block
 from bisimetric._support.frozen import Immutable, frozen
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.couplings.coupling import CELLS_PER_BLOCK, Coupling
 from bisimetric.couplings.occupancy import FAIL_ABOVE
 from bisimetric.couplings.witness import Proof, Witness
@@ -46,7 +47,7 @@ LARGE_SYSTEM = 2**14  # pairs of states from which occupancies are less accurate
 ROUGH = 1e-6  # accepted 1-norm error of an occupancy there, relative to its mass; the error found is a hundredth of it
 
 
-class Derivatives(Immutable):
+class Derivatives(InNotebooks, Immutable):
     """What gradients of chains and of decision processes share."""
 
     cost: Floats
@@ -60,10 +61,14 @@ class Derivatives(Immutable):
         return not self.starts_tie and not self.tied.any()
 
     def __repr__(self) -> str:
+        (_, states), (_, kind), (_, error) = self.facts()
+        return f"{type(self).__name__}({states} states, {kind}, error {error})"
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What is known, as names and texts."""
         places = [f"{int(self.tied.sum())} pairs"] * bool(self.tied.any()) + ["the starts"] * self.starts_tie
         kind = "unique" if self.is_unique else f"perhaps a kink: {' and '.join(places)} tie"
-        n, m = self.cost.shape
-        return f"{type(self).__name__}({n} x {m} states, {kind}, error {self.error:.1e})"
+        return [("states", " x ".join(map(str, self.cost.shape))), ("optimum", kind), ("error", f"{self.error:.1e}")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,9 +6,9 @@ W is piecewise smooth, with kinks where optimal couplings change, so the descent
 in all coordinates, which shrink to nothing and need no line search. Derivatives come with every solve
 (`solution.gradient`), and every solve starts from the distances of the one before. The first descents start from
 `aggregate`, with plain means and with means weighted by the time that the chain spends in a state; the others from
-there with seeded noise. In the end the rewards of the best chain are replaced by medians under its coupling, which is
-never worse for that coupling. It stops after a fixed number of steps. The best chain that was met, or that of
-`aggregate`, gets a certified distance.
+random clusters around medoids (`starts`), with noise where those came before. In the end the rewards of the best chain
+are replaced by medians under its coupling, which is never worse for that coupling. It stops after a fixed number of
+steps. The best chain that was met, or that of `aggregate`, gets a certified distance.
 
 References: Kingma & Ba 2015; Ferns, Panangaden & Precup 2004.
 """
@@ -24,11 +24,11 @@ import numpy as np
 
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.options import seconds_of, whole
-from bisimetric.bisimulation.aggregation import aggregate
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.errors import InvalidChain, InvalidOption
+from bisimetric.learning.starts import small_chains
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.models.partition import Classes
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.readers.convert import as_model
@@ -40,7 +40,7 @@ STEP_LENGTH = 0.1  # of the first steps, in logits and in ranges of the rewards
 KEEP, KEEP_SQUARE = 0.9, 0.99  # Adam's memory of derivatives and of their squares
 NOT_ZERO = 1e-12  # added to Adam's divisors
 SPREAD = 1e-3  # probability that a start of a descent shares evenly, so that no logit is infinite
-LOGIT_NOISE, REWARD_NOISE = 0.5, 0.05  # of further descents: in logits, and in ranges of the rewards
+LOGIT_NOISE, REWARD_NOISE = 0.5, 0.05  # where a start came before: in logits, and in ranges of the rewards
 
 
 class ReductionStep(NamedTuple):
@@ -63,7 +63,7 @@ class ReductionStep(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reduction(Immutable):
+class Reduction(InNotebooks, Immutable):
     """A small chain close to a large one; `reduce` returns it.
 
     Attributes
@@ -83,9 +83,14 @@ class Reduction(Immutable):
     interval: tuple[float, float]
 
     def __repr__(self) -> str:
+        (_, states), (_, distance) = self.facts()
+        return f"Reduction({states} states, distance {distance})"
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What is known, as names and texts."""
         low, high = self.interval
-        states = f"{len(self.map)} -> {self.model.n_states} states"
-        return f"Reduction({states}, distance {self.distance:.6g} in [{low:.6g}, {high:.6g}])"
+        states = f"{len(self.map)} -> {self.model.n_states}"
+        return [("states", states), ("distance", f"{self.distance:.6g} in [{low:.6g}, {high:.6g}]")]
 
 
 def reduce(
@@ -112,7 +117,7 @@ def reduce(
         Of the small chain.
     discount : float in [0, 1)
     descents : int, default 4
-        How many descents: two from `aggregate`, the others from random places near it.
+        How many descents: two from `aggregate`, the others from random clusters of states.
     steps : int, default 300
         Of each descent; one exact solve each.
     seed : int, default 0
@@ -148,15 +153,17 @@ def reduce(
         whole(value, name, at_least=least)
     limit = seconds_of(time_limit)
     deadline = np.inf if limit is None else time.perf_counter() + limit
-    merged = aggregate(chain, n_states=n_states, discount=gamma)
-    start = _started(merged.model, merged.map, chain)
-    small = [start, _weighted_means(chain, merged.map, n_states, gamma)]
-    best = _Best(_solved(chain, start, gamma), start)
     random = np.random.default_rng(seed)
+    starts = small_chains(chain, n_states, gamma, random)
+    small, seen = next(starts)
+    best = _Best(_solved(chain, small, gamma), small)
     for descent in range(descents):
+        if time.perf_counter() > deadline:
+            break
         objective = _Objective(chain, n_states, gamma, best)
-        point = objective.point_of(small[min(descent, 1)])
-        if descent > 1:
+        small, seen = next(starts) if descent else (small, seen)
+        point = objective.point_of(small)
+        if seen:
             noise = np.full(point.size, LOGIT_NOISE)
             noise[objective.rewards] = REWARD_NOISE
             point += noise * random.normal(size=point.size)
@@ -266,27 +273,6 @@ def _descend(
         size = np.sqrt(square / (1.0 - KEEP_SQUARE**step)) + NOT_ZERO
         point = point - STEP_LENGTH * (1.0 - step / (steps + 1)) * mean / (1.0 - KEEP**step) / size
     objective.with_medians()
-
-
-def _started(small: MarkovChain, clusters: Classes, chain: MarkovChain) -> MarkovChain:
-    """The chain of `aggregate` with the start of the original."""
-    assert chain.start is not None
-    return small.with_start(np.bincount(clusters, chain.start, small.n_states))
-
-
-def _weighted_means(chain: MarkovChain, clusters: Classes, size: int, gamma: float) -> MarkovChain:
-    """Like `aggregate`, with means weighted by the discounted time that the chain spends in each state."""
-    assert chain.reward is not None
-    assert chain.start is not None
-    n, rows = chain.n_states, chain.transitions
-    time_there = np.linalg.solve(np.eye(n) - gamma * rows.toarray().T, (1.0 - gamma) * chain.start)
-    weight = np.maximum(time_there, 0.0) + NOT_ZERO
-    joined = np.zeros((n, size))
-    joined[np.arange(n), clusters] = 1.0
-    share = joined * weight[:, None]
-    share /= share.sum(axis=0)
-    means = MarkovChain.normalised(share.T @ (rows @ joined), reward=share.T @ chain.reward)
-    return _started(means, clusters, chain)
 
 
 def _soft_map(solution: Solution) -> Floats:

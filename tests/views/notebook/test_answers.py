@@ -47,3 +47,20 @@ def test_an_aggregation():
     assert {"40 -> 12", f"at most {found.distance_bound:.3g}", "… and 2 more clusters, none of them larger"} <= set(
         shown.texts
     )
+
+
+def test_a_gradient():
+    """Whether there may be a kink, and the derivatives by the cost."""
+    chain = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], start=0)
+    bent = bm.MarkovChain([[0.3, 0.7], [0, 1]], reward=[0, 1], start=0)
+    gradient = bm.distance(chain, bent, discount=0.9).gradient()
+    shown = page(gradient)
+    assert {fact for _, fact in gradient.facts()} | {f"{gradient.cost[0, 1]:.4g}"} <= set(shown.texts)
+
+
+def test_a_reduction():
+    """The certified distance, and the soft map."""
+    found = bm.reduce("four-rooms:p1", 6, discount=0.9, descents=0)
+    shown = page(found)
+    assert {"40 -> 6", found.facts()[1][1]} <= set(shown.texts)
+    assert shown.images == 1

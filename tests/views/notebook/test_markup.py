@@ -78,6 +78,7 @@ def test_every_kind_of_object_is_inert():
         solution.assignment(), game, game.problem, game.coupling, game.coupling[0, 1], game.potentials, game.explain(),
         bm.aggregate(HOSTILE, n_states=1, discount=0.5), bm.aggregate(HOSTILE_MDP, n_states=1, discount=0.5),
         bm.pairwise([HOSTILE, HOSTILE], discount=0.5), bm.HorizonProblem(HOSTILE, HOSTILE, horizon=2),
+        solution.gradient(), game.gradient(), bm.reduce(HOSTILE, 1, discount=0.5, descents=0),
     ]  # fmt: skip
     for thing in things:
         page(thing)

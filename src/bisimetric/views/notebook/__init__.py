@@ -21,6 +21,8 @@ NOTEBOOK_VIEWS = {  # class: the function of this folder that yields its blocks
     "Certificate": "answers.certificate_blocks",
     "Distances": "answers.table_blocks",
     "Aggregation": "answers.aggregation_blocks",
+    "Derivatives": "answers.gradient_blocks",
+    "Reduction": "answers.reduction_blocks",
     "Explanation": "explanations.explanation_blocks",
     "JointPath": "explanations.path_blocks",
     "Assignment": "explanations.assignment_blocks",

@@ -10,6 +10,8 @@ import numpy as np
 from bisimetric._support.text import printable
 from bisimetric.bisimulation.aggregation import Aggregation
 from bisimetric.certificates.interval import Certificate
+from bisimetric.couplings.gradient import Derivatives
+from bisimetric.learning.reduction import Reduction
 from bisimetric.many.table import Distances
 from bisimetric.solving.solution import Answer
 from bisimetric.views.notebook.markup import Facts, HtmlBlock, Listing, Matrix, Note, Title
@@ -61,6 +63,20 @@ def aggregation_blocks(found: Aggregation[Any]) -> Iterator[HtmlBlock]:
     yield Listing(("cluster", "states", "numbers of the states"), rows)
     if len(order) > SHOWN_STATES:
         yield Note(f"… and {len(order) - SHOWN_STATES} more clusters, none of them larger")
+
+
+def gradient_blocks(gradient: Derivatives) -> Iterator[HtmlBlock]:
+    """Whether there may be a kink, and how often the coupled chains visit every pair."""
+    yield Title(type(gradient).__name__)
+    yield Facts(gradient.facts())
+    yield Matrix(gradient.cost, str, str, "derivatives by the cost, source by target")
+
+
+def reduction_blocks(found: Reduction) -> Iterator[HtmlBlock]:
+    """The certified distance, and the soft map between the states."""
+    yield Title("Reduction")
+    yield Facts(found.facts())
+    yield Matrix(found.map, str, str, "where the small chain is while the original is in a state")
 
 
 def _dots(states: Any) -> str:
