@@ -82,3 +82,19 @@ def test_bad_input():
         bm.jax.distance(good, good, np.ones(2), 0.9)
     with pytest.raises(Exception, match="row 0 of P sums to 2"):
         bm.jax.distance(2 * good, good, cost, 0.9).block_until_ready()
+
+
+def test_a_plain_discount_stays_in_double_precision():
+    """Distances grow like 1/(1 - discount), so single precision would lose most digits near one."""
+    P, Q = np.full((2, 2), 0.5, np.float32), np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)
+    cost = (1 - np.eye(2)).astype(np.float32)
+    exact = bm.distance(P.astype(float), Q.astype(float), discount=0.99999999, cost=cost.astype(float)).value.mean()
+    assert float(bm.jax.distance(P, Q, cost, 0.99999999)) == pytest.approx(exact, rel=1e-2)
+
+
+def test_missing_inputs():
+    """None and texts are no arrays."""
+    good = np.eye(2)
+    for wrong in ((good, None, good, 0.9), (good, good, good, "high")):
+        with pytest.raises(InvalidProblem, match="expected an array"):
+            bm.jax.distance(*wrong)

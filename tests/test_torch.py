@@ -139,3 +139,21 @@ def test_bad_input():
         bm.torch.distance(good, target, cost, 1.0)
     with pytest.raises(InvalidChain, match="sparse"):
         bm.torch.distance(good, target, cost.to_sparse_coo(), 0.9)
+
+
+def test_a_plain_discount_stays_in_double_precision():
+    """Distances grow like 1/(1 - discount), so single precision would lose most digits near one."""
+    P, Q, cost = torch.full((2, 2), 0.5), torch.tensor([[0.25, 0.75], [0.5, 0.5]]), 1 - torch.eye(2)
+    for discount in (0.9999, 0.99999999):
+        single = bm.torch.distance(P, Q, cost, discount)
+        double = bm.torch.distance(P.double(), Q.double(), cost.double(), discount)
+        assert single.dtype == torch.float32
+        assert single.item() == pytest.approx(double.item(), rel=1e-6)
+
+
+def test_missing_inputs():
+    """None and texts are no tensors."""
+    target, cost = fixed()
+    for wrong in ((None, target, cost, 0.9), (target, target, None, 0.9), (target, target, cost, "0.9")):
+        with pytest.raises(InvalidProblem, match="expected a tensor"):
+            bm.torch.distance(*wrong)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bisimetric.errors import MissingExtra
+from bisimetric.errors import InvalidProblem, MissingExtra
 from bisimetric.learning.batches import Inputs, Settings, batch_size, distances, evaluate, refuse_dtype
 
 __all__ = ["distance"]
@@ -74,10 +74,13 @@ def distance(
     given |= {"source_start": source_start, "target_start": target_start}
     arrays: list[Any] = []
     for name, value in given.items():
-        if value is None:
+        if value is None and name.endswith("_start"):
             arrays.append(None)
             continue
-        array = jax.numpy.asarray(value, dtype=None if hasattr(value, "dtype") else float)
+        try:
+            array = jax.numpy.asarray(value, dtype=None if hasattr(value, "dtype") else float)
+        except (TypeError, ValueError):
+            raise InvalidProblem(f"{name} is a {type(value).__name__}, expected an array or numbers") from None
         refuse_dtype(array.dtype, name, f"jax.numpy.asarray({name}, float)")
         arrays.append(array)
     dtype = jax.numpy.result_type(*(array for array in arrays if array is not None))
@@ -86,7 +89,8 @@ def distance(
             n = arrays[k].shape[-1]
             arrays[4 + k] = jax.numpy.full((n,), 1.0 / n, dtype)
     batch_size(Inputs(*arrays))  # raises where shapes do not fit
-    return _function()(Settings(normalised, tol), *arrays)
+    exact = float(discount) if isinstance(discount, (int, float)) else None  # an array may be in single precision
+    return _function()(Settings(normalised, tol, exact), *arrays)
 
 
 def _jax() -> Any:

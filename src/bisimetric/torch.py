@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bisimetric.errors import InvalidChain, MissingExtra
+from bisimetric.errors import InvalidChain, InvalidProblem, MissingExtra
 from bisimetric.learning.batches import Inputs, Settings, StoredKernel, distances, evaluate, refuse_dtype
 
 __all__ = ["distance"]
@@ -77,7 +77,7 @@ def distance(
     dtype, device = _common(torch, given)
     tensors, kernels = [], []
     for name, value in given.items():
-        tensor = None if value is None else torch.as_tensor(value, dtype=None if torch.is_tensor(value) else dtype)
+        tensor = _tensor(torch, value, name)
         if tensor is not None and tensor.layout != torch.strided:
             tensor, places = _stored(torch, tensor, name)
             kernels.append((name, places))
@@ -94,6 +94,16 @@ def _torch() -> Any:
             "bisimetric.torch needs PyTorch, which is missing: pip install 'bisimetric[torch]'"
         ) from None
     return torch
+
+
+def _tensor(torch: Any, value: Any, name: str) -> Any:
+    """A tensor as it is, anything else in double precision; None only for a start."""
+    if torch.is_tensor(value) or (value is None and name.endswith("_start")):
+        return value
+    try:
+        return torch.as_tensor(value, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError):
+        raise InvalidProblem(f"{name} is a {type(value).__name__}, expected a tensor, an array or numbers") from None
 
 
 def _common(torch: Any, given: dict[str, Any]) -> tuple[Any, Any]:

@@ -46,3 +46,12 @@ def test_rows_that_were_rounded_are_paid_for():
     halves = bm.MarkovChain([[0.5, 0.5], [0.5, 0.5]], reward=[0, 1])
     solution = bm.solve(bm.HorizonProblem(thirds, halves, horizon=2))
     assert Fraction(float(solution.lower[0, 0])) <= Fraction(1, 6) <= Fraction(float(solution.upper[0, 0]))
+
+
+def test_no_zero_is_proved_for_rows_that_are_not_known():
+    """Two chains within the errors may differ although the given rows are equal."""
+    known, other = (bm.MarkovChain([[p, 1 - p], [0.3, 0.7]], reward=[0, 1], start=0) for p in (0.4, 0.6))
+    given = [bm.MarkovChain([[0.5, 0.5], [0.3, 0.7]], reward=[0, 1], start=0, row_error=0.2) for _ in range(2)]
+    low, high = bm.solve(bm.HorizonProblem(*given, horizon=3)).interval
+    true = bm.solve(bm.HorizonProblem(known, other, horizon=3)).distance
+    assert low <= true <= high

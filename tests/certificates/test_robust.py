@@ -279,3 +279,9 @@ def test_files_keep_the_errors_and_prove_the_bounds_again(tmp_path, ending):
         assert again.computed_interval == pytest.approx(solution.computed_interval)
         assert again.interval == pytest.approx(solution.interval)
     assert bm.MarkovChain.from_dict({"transitions": [[1.0]], "row_error": 0.5}).row_error.tolist() == [0.5]
+
+
+def test_probabilities_are_at_most_one():
+    """Where only the end of a game costs something, that bounds all distances."""
+    chains = [bm.MarkovChain([[p, 1 - p], [0.2, 0.8]], labels=[0, 1], start=0, row_error=0.2) for p in (0.5, 0.6)]
+    assert bm.bisimilarity_distance(*chains, discount=0.9).upper.max() == 1.0

@@ -67,3 +67,7 @@ def test_logs_made_by_other_rules_are_refused():
     a, b = logs()
     with pytest.raises(bm.errors.InvalidOption, match="smoothing"):
         pooled(bm.from_trajectories(a, smoothing=1), bm.from_trajectories(b))
+    with pytest.raises(bm.errors.InvalidOption, match="end="):
+        pooled(bm.from_trajectories(a, end=True), bm.from_trajectories(b))
+    with pytest.raises(bm.errors.InvalidOption, match="order="):
+        pooled(bm.from_trajectories(a, order=2), bm.from_trajectories(b))

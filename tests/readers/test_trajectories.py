@@ -129,3 +129,9 @@ def test_actions_need_rewards():
     """A decision process without them compares nothing."""
     with pytest.raises(bm.errors.InvalidOption, match="reward="):
         bm.from_trajectories(FRAME, **COLUMNS, action="page")
+
+
+def test_decision_processes_keep_all_states():
+    """States that are never left absorb; leaving them out is refused, since it would be silent."""
+    with pytest.raises(bm.errors.InvalidOption, match="unseen='drop'"):
+        bm.from_trajectories(FRAME.assign(paid=1.0), **COLUMNS, action="page", reward="paid", unseen="drop")

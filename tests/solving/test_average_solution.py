@@ -62,3 +62,14 @@ def test_answers_are_read_only_also_after_pickle():
         with pytest.raises(ValueError, match="read-only"):
             array[0, 0] = 1
     assert np.array_equal(solution.coupling.occupancy(), [[0.5, 0], [0, 0.5]])
+
+
+def test_a_missing_start_is_the_best_one():
+    """The start that is given counts, and the other chain takes its nearest state."""
+    stays, one = bm.MarkovChain([[1, 0], [0, 1]], start=0), bm.MarkovChain([[1.0]])
+    assert bm.average_distance(stays, one, cost=[[1], [0]]).interval == (1.0, 1.0)
+    assert bm.average_distance(one, stays, cost=[[1, 0]]).interval == (1.0, 1.0)
+    spread = bm.average_distance(stays.with_start([0.25, 0.75]), one, cost=[[1], [0]])
+    assert spread.interval[0] <= 0.25 <= spread.interval[1]
+    assert spread.distance == pytest.approx(0.25)
+    assert spread.coupling.law(None).sum() == pytest.approx(1.0)

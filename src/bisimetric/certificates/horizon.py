@@ -85,7 +85,8 @@ def check_step(operator: HorizonBellman, later: StepBounds, witness: TreeWitness
     largest += largest_cost_error(largest_cost(problem), problem.cost_error) * operator.scale * operator.horizon
     lower = np.clip(once.lower - down, 0.0, largest)
     upper = np.clip(once.upper + up, 0.0, largest)
-    zero = _proved_zero(witness, problem.costs[time], later.zero, exact=once.errors.marginal == 0.0)
+    exact = once.errors.marginal == 0.0 and not source.uncertain and not target.uncertain
+    zero = _proved_zero(witness, problem.costs[time], later.zero, exact=exact)
     below, above = float((found - lower).max()), float((upper - found).max())
     slip = OPERATIONS_AFTER * UNIT_ROUNDOFF * (float(np.abs(found).max()) + max(abs(below), abs(above)))
     return StepBounds(time, found, max(below, 0.0) + slip, max(above, 0.0) + slip, zero)

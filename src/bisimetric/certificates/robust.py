@@ -55,7 +55,7 @@ from bisimetric.errors import InvalidWitness
 from bisimetric.kernels.layout import Extremes, Rows
 from bisimetric.linear.ladder import Ladder
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, offsets
-from bisimetric.operators.bellman import SERIAL_BELOW, Bellman
+from bisimetric.operators.bellman import SERIAL_BELOW, Bellman, largest_forever
 from bisimetric.operators.trees import TreeWitness, new_trees
 from bisimetric.problems.discounted import Problem
 
@@ -91,7 +91,7 @@ def radii_of(problem: Problem) -> Radii:
 def within_radii(problem: Problem, nominal: Certificate, rounds: int = ROBUST_ROUNDS) -> Certificate:
     """Bounds that hold for all chains within the row errors, around certified distances of the given chains."""
     bellman = _operator(problem)
-    lower, upper = np.zeros(problem.shape), np.full(problem.shape, bellman.largest_value() / bellman.scale)
+    lower, upper = np.zeros(problem.shape), np.full(problem.shape, _largest_value(bellman) / bellman.scale)
     guess = nominal.value * bellman.scale
     if bellman.stop.size:
         guess = np.where(bellman.stop, bellman.scaled_cost(), guess)
@@ -109,6 +109,15 @@ def within_radii(problem: Problem, nominal: Certificate, rounds: int = ROBUST_RO
     np.minimum(lower, nominal.lower, out=lower)
     np.maximum(upper, nominal.upper, out=upper)
     return Certificate(nominal.value, lower, upper)
+
+
+def _largest_value(bellman: Bellman) -> float:
+    """What no distance exceeds: the largest cost at a stop, or the largest other cost forever; scaled."""
+    if not bellman.stop.size:
+        return bellman.largest_value()
+    ending, going_on = (float(np.max(bellman.cost, where=at, initial=0.0)) for at in (bellman.stop, ~bellman.stop))
+    forever = largest_forever(going_on, bellman.cost_error, bellman.scale, bellman.discount)
+    return max(forever, (ending + largest_cost_error(ending, bellman.cost_error)) * bellman.scale)
 
 
 def between_laws(

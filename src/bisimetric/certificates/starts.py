@@ -53,6 +53,23 @@ def between_starts(certificate: Certificate, source: Floats, target: Floats) -> 
     return StartTransport(value, lower, upper, xs[best.left], ys[best.right], best.weight, best.potential)
 
 
+def to_nearest(certificate: Certificate, source: Floats | None, target: Floats | None) -> StartTransport:
+    """The same where one law is free: every state with mass goes with the nearest state of the other chain."""
+    law = source if source is not None else target
+    assert law is not None
+    states = np.flatnonzero(law)
+    value, lower, upper = (
+        bound[states] if source is not None else bound.T[states]
+        for bound in (certificate.value, certificate.lower, certificate.upper)
+    )
+    nearest, weight = value.argmin(axis=1), law[states]
+    slip = (len(states) + OPERATIONS_AROUND) * UNIT_ROUNDOFF if len(states) > 1 else 0.0
+    low, high = float(weight @ lower.min(axis=1)) * (1.0 - slip), float(weight @ upper.min(axis=1)) * (1.0 + slip)
+    found = float(np.clip(weight @ value.min(axis=1), low, high))
+    pairs = (states, nearest) if source is not None else (nearest, states)
+    return StartTransport(found, low, high, *pairs, weight, np.zeros(len(np.unique(pairs[1]))))
+
+
 class _LawTransport(NamedTuple):
     lower: float
     upper: float

@@ -178,5 +178,9 @@ def _check_alike(first: EstimatedChain, second: EstimatedChain) -> None:
             raise InvalidData(f"{role} has no sequence with a start among its states; use unseen='absorbing'")
     if (first.rule == "smoothing") != (second.rule == "smoothing") or first.smoothing != second.smoothing:
         raise InvalidOption("a and b were smoothed differently, expected the same smoothing= for both")
+    if first.end != second.end:
+        raise InvalidOption(f"sequences of a end in {first.end}, of b in {second.end}, expected the same end= for both")
+    if (first.labels == first.names) != (second.labels == second.names):
+        raise InvalidOption("the states of one log are pairs of the other's, expected the same order= for both")
     if (first.reward is None) != (second.reward is None):
         raise InvalidOption("one log has rewards and the other has none, expected reward= for both or for neither")

@@ -52,6 +52,7 @@ class Settings(NamedTuple):
 
     normalised: bool = False
     tol: float | None = None
+    discount: float | None = None  # stands for that of the inputs, which may be in single precision
 
 
 class Evaluated(NamedTuple):
@@ -141,8 +142,9 @@ def _problem(inputs: Inputs, settings: Settings, item: int | None) -> Problem:
         if law.shape != (n,):
             raise InvalidProblem(f"{side}{where} has shape {law.shape}, expected ({n},): one entry per state of {name}")
         chains.append(MarkovChain(rows, start=_checked_law(law[None], f"{side}{where}")[0]))
+    discount = float(parts[3]) if settings.discount is None else settings.discount
     try:
-        return Problem(*chains, discount=float(parts[3]), cost=parts[2].astype(float), normalised=settings.normalised)
+        return Problem(*chains, discount=discount, cost=parts[2].astype(float), normalised=settings.normalised)
     except InvalidProblem as error:
         raise InvalidProblem(f"{error}{where and f' ({where.strip()})'}") from None
 

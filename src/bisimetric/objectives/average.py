@@ -45,7 +45,7 @@ def average_distance(
     Returns
     -------
     AverageSolution
-        `distance` and `interval` from the starts, or from the best pair of states if a chain has no start;
+        `distance` and `interval` from the starts, where a chain without a start takes the best one;
         `stationary_distance` from the best pair of states in any case; `value` [n, m] from all pairs of states.
 
     Raises

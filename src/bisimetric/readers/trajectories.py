@@ -137,10 +137,10 @@ def from_trajectories(
         rule = "smoothing"
     whole(order, "order", at_least=1, at_most=HIGHEST_ORDER)
     check_kind(end, "end", (bool, str), "True, False or the name of the last state")
-    if action is not None and (reward is None or order > 1 or end or smoothing is not None):
+    if action is not None and (reward is None or order > 1 or end or smoothing is not None or rule == "drop"):
         raise InvalidOption(
-            "action is given, expected reward= with it (a decision process has rewards), and neither order=, end= nor "
-            "smoothing="
+            "action is given, expected reward= with it (a decision process has rewards), and neither order=, end=, "
+            "smoothing= nor unseen='drop'"
         )
     found = counted(Log(data, Roles(sequence, step, state, reward, action)), order, end=bool(end))
     if not found.rows:

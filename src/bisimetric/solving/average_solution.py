@@ -9,7 +9,7 @@ import numpy as np
 
 from bisimetric._support.options import whole
 from bisimetric.certificates.interval import Certificate
-from bisimetric.certificates.starts import StartTransport, between_starts
+from bisimetric.certificates.starts import StartTransport, between_starts, to_nearest
 from bisimetric.couplings.average_gradient import Potentiated, average_gradient
 from bisimetric.couplings.explanation import Explanation
 from bisimetric.couplings.gradient import Gradient
@@ -36,8 +36,8 @@ class AverageSolution(Answer):
     Attributes
     ----------
     distance, interval : float, (float, float)
-        The smallest average cost per step from the starts, and certified bounds on it. If a chain has no start, it is
-        `stationary_distance`.
+        The smallest average cost per step from the starts, and certified bounds on it. A chain without a start takes
+        the best one; if neither has one, this is `stationary_distance`.
     stationary_distance, stationary_interval : float, (float, float)
         The smallest average cost from the best pair of states, whatever the starts: O'Connor, McGoff and Nobel's
         optimal transition coupling distance.
@@ -78,7 +78,7 @@ class AverageSolution(Answer):
 
     @property
     def has_distance(self) -> bool:
-        """Always: without starts it is that of the best pair."""
+        """Always: a start that is missing is the best one."""
         return True
 
     @property
@@ -168,6 +168,8 @@ class AverageSolution(Answer):
         source, target = self.problem.source.start, self.problem.target.start
         if source is not None and target is not None:
             return between_starts(self.certificate, source, target)
+        if source is not None or target is not None:
+            return to_nearest(self.certificate, source, target)
         x, y = self.best_pair
         low, high = self.stationary_interval
         return StartTransport(
