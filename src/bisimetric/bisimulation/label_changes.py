@@ -80,7 +80,7 @@ def label_changes(model: Any) -> MarkovChain:
         found, error[states] = _jumps(inner, leaving, float(chain.row_error.max()))
         jumps = jumps + sparse.csr_array(sparse.eye_array(chain.n_states, format="csc")[:, states]) @ found
     made = MarkovChain(jumps, start=chain.start, names=chain.names, labels=chain.labels)
-    return changed(made, row_error=made.row_error + error)
+    return changed(made, row_error=made.row_error + error, computed=not chain.uncertain)
 
 
 def _can_leave(rows: sparse.csr_array, tail: npt.NDArray[Any], keeps: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

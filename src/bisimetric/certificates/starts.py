@@ -66,8 +66,8 @@ def to_nearest(certificate: Certificate, source: Floats | None, target: Floats |
     slip = (len(states) + OPERATIONS_AROUND) * UNIT_ROUNDOFF if len(states) > 1 else 0.0
     low, high = float(weight @ lower.min(axis=1)) * (1.0 - slip), float(weight @ upper.min(axis=1)) * (1.0 + slip)
     found = float(np.clip(weight @ value.min(axis=1), low, high))
-    pairs = (states, nearest) if source is not None else (nearest, states)
-    return StartTransport(found, low, high, *pairs, weight, np.zeros(len(np.unique(pairs[1]))))
+    xs, ys = (states, nearest) if source is not None else (nearest, states)
+    return StartTransport(found, low, high, xs, ys, weight, np.zeros(len(np.unique(ys))))
 
 
 class _LawTransport(NamedTuple):

@@ -102,6 +102,9 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
     start_error: float = field(repr=False)  # 1-norm between the true start and the start stored, apart from rounding
     merged: npt.NDArray[np.bool_] = field(repr=False)  # [n], stands for several states whose rows differ (`quotient`)
     transitions: SparseField[sparse.csr_array] = SparseField()  # noqa: RUF009 - [n, n], exact rows
+    computed: bool = field(
+        default=False, repr=False
+    )  # `row_error` is what computing the rows left, on their successors
     title: str | None = field(default=None, repr=False)  # where it comes from, for pictures; no part of its content
 
     def __init__(
@@ -202,7 +205,7 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
     @cached_property
     def uncertain(self) -> bool:
         """Whether rows or the start are known only up to an error that is larger than rounding."""
-        return bool(self.row_error.max() > ROUNDED_ROW_ERROR) or self.start_error > 0.0
+        return bool(not self.computed and self.row_error.max() > ROUNDED_ROW_ERROR) or self.start_error > 0.0
 
     def as_given(self) -> MarkovChain:
         """Return the chain with the rows and the start as they are stored, known up to rounding."""

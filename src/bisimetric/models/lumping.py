@@ -51,7 +51,8 @@ def lump(chain: MarkovChain, classes: Classes) -> Lump:
     )
     differ = largest > 0.0
     np.logical_or.at(differ, classes, chain.merged)
-    return Lump(changed(small, row_error=error, merged=differ), classes, first, largest)
+    small = changed(small, row_error=error, merged=differ, computed=chain.computed)
+    return Lump(small, classes, first, largest)
 
 
 def lumped_rows(

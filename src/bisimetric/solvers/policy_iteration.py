@@ -131,6 +131,8 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
 
     def step_outside(self, skip: Mask | None, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
         """A step that keeps the couplings of the pairs in the mask `skip`; its gap then proves nothing."""
+        if iterate.gap == 0.0 and iterate.sweep.pivots == 0:  # T V = V to the last bit, so there is nothing to improve
+            return iterate
         value = _evaluate(iterate, _target(iterate))
         ignore = max(IGNORED * (iterate.sweep.highest - iterate.sweep.lowest), FREE_PIVOT * _allowed_span(iterate))
         swept = sweep_trees(bellman, value, iterate.trees, cold=False, ignore=ignore, skip=skip)
