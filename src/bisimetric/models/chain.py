@@ -102,9 +102,7 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
     start_error: float = field(repr=False)  # 1-norm between the true start and the start stored, apart from rounding
     merged: npt.NDArray[np.bool_] = field(repr=False)  # [n], stands for several states whose rows differ (`quotient`)
     transitions: SparseField[sparse.csr_array] = SparseField()  # noqa: RUF009 - [n, n], exact rows
-    computed: bool = field(
-        default=False, repr=False
-    )  # `row_error` is what computing the rows left, on their successors
+    computed: bool = field(default=False, repr=False)  # `row_error` comes from computing the rows
     title: str | None = field(default=None, repr=False)  # where it comes from, for pictures; no part of its content
 
     def __init__(
