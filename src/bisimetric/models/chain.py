@@ -198,7 +198,7 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
     @cached_property
     def n_states(self) -> int:
         """The number of states."""
-        return int(self.transitions.shape[0])
+        return len(self.row_error)
 
     @cached_property
     def uncertain(self) -> bool:
@@ -207,10 +207,8 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
 
     def as_given(self) -> MarkovChain:
         """Return the chain with the rows and the start as they are stored, known up to rounding."""
-        if not self.uncertain:
-            return self
         rounding = np.where(self.row_error > ROUNDED_ROW_ERROR, 0.0, self.row_error)
-        return changed(self, row_error=rounding, start_error=0.0)
+        return changed(self, row_error=rounding, start_error=0.0) if self.uncertain else self
 
     def with_start(self, start: object) -> MarkovChain:
         """Return the same chain with another start, known exactly: a state (index or name) or a distribution [n]."""
