@@ -96,6 +96,7 @@ PICTURES: dict[str, dict[str, Callable[..., Any]]] = {
     "pareto": {"pareto-error.png": pictures.errors, "pareto-size.png": pictures.sizes},
     "scaling": {"scaling.png": plots.by_size},
     "tuning": {"tuning.png": plots.curves},
+    "gradients": {"reduction.png": plots.reductions},
     "coverage": {
         "coverage-power.png": coverage_pictures.power,
         "coverage-intervals.png": coverage_pictures.intervals,

@@ -155,6 +155,31 @@ def curves(rows: Sequence[Row]) -> Any:
     return figure
 
 
+SMALL_LOOKS = {"aggregate": ("#D55E00", "s", "--"), "reduce": ("#0072B2", "o", "-")}
+
+
+def reductions(rows: Sequence[Row]) -> Any:
+    """The distance of small chains to the original by their number of states, one panel a model."""
+    plt = pyplot()
+    found = [row for row in rows if row["part"] == "reduction"]
+    models = list(dict.fromkeys(row["model"] for row in found))
+    figure, panels = plt.subplots(1, len(models), figsize=(WIDTH, 3.3), layout="constrained", squeeze=False)
+    for axes, model in zip(panels[0], models, strict=True):
+        mine = [row for row in found if row["model"] == model]
+        for name, (colour, marker, style) in SMALL_LOOKS.items():
+            sizes, distances = [row["n_states"] for row in mine], [row[name] for row in mine]
+            axes.plot(sizes, distances, color=colour, marker=marker, linestyle=style, label=f"bm.{name}")
+        title = {"random": "random chain", "4-rooms": "4-rooms, side 6"}.get(model, model)
+        axes.set_title(f"{title}\n{mine[0]['states']} states, γ = {mine[0]['discount']:g}", loc="left", fontsize=10)
+        axes.set(ylim=(0, 1.08 * max(row["aggregate"] for row in mine)), xlabel="states of small chain")
+        axes.set_xticks(sizes)
+        axes.grid(color="0.88", linewidth=0.6)
+    panels[0, 0].set_ylabel("distance, units of reward")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=9, frameon=False)
+    return figure
+
+
 def write(figure: Any, path: Path) -> None:
     """Write a figure to a file, and let pyplot forget it."""
     figure.savefig(path, dpi=DPI)

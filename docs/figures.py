@@ -29,7 +29,7 @@ from benchmarks.__main__ import PICTURES, TABLES, drawn  # noqa: E402
 from benchmarks import plots  # noqa: E402
 
 IMAGES, RECORDS = DOCS / "images", DOCS / "reproduction"
-PAGES = DOCS / "reproduction.md", DOCS / "is-it-noise.md"
+PAGES = DOCS / "reproduction.md", DOCS / "is-it-noise.md", DOCS / "gradients.md"
 RESULTS = DOCS.parent / "benchmarks" / "results"
 CONTENTS = IMAGES / "contents.json"
 TABLE = re.compile(r"<!-- table: ([a-z-]+) (\d+) -->\n.*?<!-- end -->", re.DOTALL)
