@@ -27,16 +27,13 @@ from bisimetric.kernels._compile import finite_part, kernel, part, summing_part
 from bisimetric.kernels.layout import Index
 from bisimetric.kernels.transport.simplex import (
     CHILD,
-    DOWN,
     FLOW,
     HUGE_COST,
-    LEFT,
     MASS,
     NOBODY,
     PARENT,
     POT,
     REPAIRS_PER_NODE,
-    RIGHT,
     ROOM,
     UP,
     Node,
@@ -45,6 +42,7 @@ from bisimetric.kernels.transport.simplex import (
     next_below,
     plant,
     primal,
+    reverse_path,
 )
 from bisimetric.kernels.transport.starts import greedy
 
@@ -174,35 +172,14 @@ def _rehang_sized(inner, outer, out, delta, tree, real, size):
         u = tree[u, UP]
     below = 0
     u = inner
-    new_up = outer
-    new_flow = delta
     while True:
         old_size = size[u]
         size[u] = moved - below
         below = old_size
-        old_up = tree[u, UP]
-        old_flow = real[FLOW, u]
-        before = tree[u, LEFT]
-        after = tree[u, RIGHT]
-        if before != NOBODY:
-            tree[before, RIGHT] = after
-        else:
-            tree[old_up, DOWN] = after
-        if after != NOBODY:
-            tree[after, LEFT] = before
-        first = tree[new_up, DOWN]
-        tree[u, RIGHT] = first
-        tree[u, LEFT] = NOBODY
-        tree[new_up, DOWN] = u
-        if first != NOBODY:
-            tree[first, LEFT] = u
-        tree[u, UP] = new_up
-        real[FLOW, u] = new_flow
         if u == out:
             break
-        new_up = u
-        new_flow = old_flow
-        u = old_up
+        u = tree[u, UP]
+    reverse_path(inner, outer, out, delta, tree, real)
 
 
 @part

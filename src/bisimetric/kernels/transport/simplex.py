@@ -329,11 +329,10 @@ def _push(sx, p, q, top, delta, tree, real):
 
 
 @part
-def _rehang(sx, inner, outer, out, delta, change, tree, real):
+def reverse_path(inner, outer, out, delta, tree, real):
     """Replace the arc above `out` by the arc inner - outer with flow delta; `inner` is below `out`.
 
-    Reverses the path from inner to out. In the part that moves, source potentials grow by `change` and target
-    potentials fall by it.
+    The path from inner to out is reversed; depths and potentials stay as they are.
     """
     u = inner
     new_up = outer
@@ -362,6 +361,12 @@ def _rehang(sx, inner, outer, out, delta, change, tree, real):
         new_up = u
         new_flow = old_flow
         u = old_up
+
+
+@part
+def _rehang(sx, inner, outer, out, delta, change, tree, real):
+    """The same with depths and potentials: source potentials in the part that moves grow by `change`, others fall."""
+    reverse_path(inner, outer, out, delta, tree, real)
     u = inner
     while u != NOBODY:
         tree[u, DEPTH] = tree[tree[u, UP], DEPTH] + 1
