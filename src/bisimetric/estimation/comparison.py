@@ -52,7 +52,8 @@ class Comparison(Immutable):
         The share of them at least as large as the distance, (1 + k) / (1 + resamples).
     interval : (float, float)
         Bootstrap over whole sequences, percentiles moved by twice the bias: the plug-in distance is too large by about
-        the bias, and resamples by that once more. Not right near zero, where the distance has a kink: `near_zero`.
+        the bias, and resamples by that once more. A rough error bar: in simulations it holds the true distance in 66 to
+        78 of 100 cases instead of 95, and hardly ever near zero, where the distance has a kink: `near_zero`.
     percentile_interval : (float, float)
         Plain percentiles; they lie too high.
     bootstrap : array [resamples]
@@ -164,7 +165,7 @@ class Comparison(Immutable):
         """What the text of a comparison says, line by line."""
         low, high = self.solution.interval
         level = f"{self.confidence:.0%}"
-        kink = "; not to be trusted this close to zero" if self.near_zero else ""
+        kink = "not to be trusted this close to zero" if self.near_zero else "a rough error bar"
         lines = [
             (
                 "computation",
@@ -177,7 +178,10 @@ class Comparison(Immutable):
             lines.append(("p-value", f"{self.p_value:.3g} (permutation of whole sequences)"))
         if len(self.bootstrap):
             lines.append(
-                ("bootstrap", f"{level} [{self.interval[0]:.4g}, {self.interval[1]:.4g}], bias-corrected{kink}")
+                (
+                    "bootstrap",
+                    f"{level} of resamples [{self.interval[0]:.4g}, {self.interval[1]:.4g}], less bias; {kink}",
+                )
             )
         lines.append(
             ("guarantee", f"{level} [{self.guarantee[0]:.4g}, {self.guarantee[1]:.4g}] whatever the processes")

@@ -160,7 +160,7 @@ def _statements(answer: Comparison) -> TableSection:
             "Bootstrap",
             f"[{answer.interval[0]:.4g}, {answer.interval[1]:.4g}]",
             "the two processes",
-            f"about {level}, away from zero",
+            "not this close to zero" if answer.near_zero else f"a rough error bar, less often than {level}",
         ],
         [
             "Guarantee",
@@ -179,7 +179,10 @@ def needed_words(answer: Comparison) -> str:
     """For how many sequences the guarantee would say more, in words."""
     needed = answer.sequences_needed
     if needed is None:
-        return "No number of sequences would make the guarantee narrower than the distance."
+        return (
+            "No number of sequences would make the guarantee narrower than the distance: nothing is known of the moves "
+            "from states that are never left (end=True says that sequences end there), or the cost is too large."
+        )
     return f"The guarantee is narrower than the distance from about {needed[0]:.2g} and {needed[1]:.2g} sequences on."
 
 
