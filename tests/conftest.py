@@ -28,7 +28,7 @@ settings.register_profile(
     "ci",
     deadline=None,
     derandomize=True,
-    max_examples=int(os.environ.get("BISIMETRIC_EXAMPLES", "25")),
+    max_examples=int(os.environ.get("BISIMETRIC_EXAMPLES", "15")),
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci")

@@ -130,6 +130,7 @@ CHECKER_BLOCK = 16 * 2**20  # what a checker's block takes beside the estimate
     ],
     ids=str,
 )
+@pytest.mark.slow
 def test_the_estimate_and_the_memory_taken(kind, threads):
     """What a solve asks for is between 0.8 and 2 times what the process grows by."""
     said = run(GROWTH.replace("KIND", repr(kind)), BISIMETRIC_THREADS=str(threads))

@@ -109,6 +109,7 @@ def test_without_ours():
     assert "8" in seconds.body[0]
 
 
+@pytest.mark.slow
 def test_pictures(tmp_path):
     """Both are drawn from stored rows; panels are the instances of which ours has more than one setting."""
     pytest.importorskip("matplotlib")

@@ -165,6 +165,7 @@ def test_changed_bytes_for_long(file):
     _try(*file)
 
 
+@pytest.mark.slow
 def test_every_bit_of_an_archive_s_directory():
     """Refused, or without effect (dates, attributes): the checksums are there, and names are known."""
     for data in _directory_flips():

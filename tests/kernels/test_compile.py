@@ -128,6 +128,7 @@ running.join()
 @pytest.mark.parametrize(
     ("job", "kernels"), [("step()", 1), pytest.param("answer(LARGE)", 8, marks=pytest.mark.slow)], ids=["step", "solve"]
 )
+@pytest.mark.slow
 def test_two_processes_fill_one_cache(tmp_path, job, kernels):
     """Both get along, and a third one finds everything compiled."""
     job = job.replace("LARGE", str(LARGE))

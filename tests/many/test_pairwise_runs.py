@@ -150,6 +150,7 @@ def test_killed_at_any_instant(tmp_path, seed):
     check_resumed(store, at_least=out.count("pair"))
 
 
+@pytest.mark.slow
 def test_two_runs_at_once(tmp_path):
     """On one store: the same result for both, and for one that comes after them, which computes nothing."""
     store = tmp_path / "store"

@@ -37,8 +37,8 @@ def test_numbers_of_steps_are_those_of_the_slowest_coupling(source, target):
     operator = UndiscountedBellman.between_ends(problem.quotient, ends)
     found = -longest_times(operator).value
     naive = naive_steps(problem.quotient, ends.open)
-    assert (found >= naive - 0.02).all()  # evaluations are that accurate
-    assert np.allclose(found, naive, rtol=0.2, atol=0.02) or naive.max() > SWEEPS / 20
+    assert (found >= naive - 0.05).all()  # evaluations are that accurate
+    assert np.allclose(found, naive, rtol=0.2, atol=0.05) or naive.max() > SWEEPS / 20
     again = swept_times(operator, naive)
     assert np.array_equal(again.value, -naive)
 

@@ -68,6 +68,7 @@ def test_one_sweep_is_the_bellman_operator(problem):
         assert sweep.highest >= sweep.residual.max() - 1e-12
 
 
+@pytest.mark.slow
 def test_warm_trees_need_no_pivots():
     """A second sweep at the same value finds every tree optimal."""
     random = np.random.default_rng(1)

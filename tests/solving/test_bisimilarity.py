@@ -63,6 +63,7 @@ def test_what_is_refused():
         bm.certify_exactly(solution)
 
 
+@pytest.mark.slow
 def test_stops_in_time():
     """With a step limit the interval is still one, and a time limit before the first sweep leaves what is known."""
     source, target = (fading(12, seed) for seed in (1, 2))

@@ -100,6 +100,7 @@ def hostile_pictures():
     yield bm.plot.convergence({HOSTILE[0]: solution, HOSTILE[1]: solution}, show="interval")
 
 
+@pytest.mark.slow
 def test_svg_is_inert(tmp_path):
     """It is XML without scripts, links, handlers or text that came through as markup; `$x^2$` is text."""
     literal = 0
@@ -185,6 +186,7 @@ assert "matplotlib.pyplot" not in sys.modules
 """
 
 
+@pytest.mark.slow
 def test_pyplot_is_not_needed():
     """Nothing is registered with pyplot, so figures go when nobody holds them."""
     subprocess.run([sys.executable, "-c", NO_PYPLOT], check=True)

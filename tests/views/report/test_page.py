@@ -27,6 +27,7 @@ def test_same_question_same_bytes(tmp_path):
         assert files[0].read_bytes() == files[1].read_bytes()
 
 
+@pytest.mark.slow
 def test_a_hundred_by_a_hundred_dense_states(tmp_path):
     """The file stays below its limit; pairs that matter keep 95 % of the mass, all others something."""
     solution = random_solution(100, 100, 40, tol=None, max_steps=1)
