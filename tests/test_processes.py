@@ -10,7 +10,7 @@ import pytest
 
 from tests.processes import COMMON, LARGE, needs_fork, run
 
-pytestmark = pytest.mark.usefixtures("compiled_kernels")
+pytestmark = [pytest.mark.usefixtures("compiled_kernels"), pytest.mark.slow]  # processes of their own
 
 
 # ------------------------------------------------------------------ forks

@@ -11,6 +11,8 @@ from pathlib import Path
 import numba
 import pytest
 
+pytestmark = pytest.mark.slow  # processes of their own
+
 BROKEN = f"""numba {numba.__version__} does not save and load kernels as src/bisimetric/kernels/_compile.py expects.
 Kernels still work, but every process compiles them again. Look at `load_overload` and `save_overload` of `_Cache`, and
 compare with numba/core/caching.py (NullCache, IndexDataCacheFile, Cache._load_overload), numba/core/compiler.py

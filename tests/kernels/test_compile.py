@@ -18,6 +18,8 @@ import pytest
 import bisimetric as bm
 from tests.processes import COMMON, LARGE, NOWHERE, needs_fork, needs_limits, run
 
+pytestmark = pytest.mark.slow  # processes of their own
+
 ANOTHER_KERNEL = """
 from bisimetric import kernels
 kernels.evaluation.step_direction(0, 3, np.ones(3), np.ones(3), np.ones(3), 0.5, 0.5)

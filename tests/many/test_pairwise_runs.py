@@ -18,7 +18,10 @@ import pytest
 import bisimetric as bm
 from bisimetric.many.store import RECORD_BYTES
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals and /proc as Linux has them")
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals and /proc as Linux has them"),
+    pytest.mark.slow,  # processes of their own
+]
 
 COUNT = 9  # chains
 TOTAL = COUNT * (COUNT - 1) // 2
