@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas
+import pytest
 
 import bisimetric as bm
 
@@ -29,6 +30,7 @@ def write_logs(folder):
     bm.save(bm.MarkovChain(np.full((3, 3), 1 / 3), start=0, labels=list("abc")), folder / "other.json")
 
 
+@pytest.mark.slow
 def test_every_line_runs(command, tmp_path, monkeypatch):
     """One after the other, without a word on stderr but where files are."""
     monkeypatch.chdir(tmp_path)
