@@ -16,7 +16,7 @@ import numpy as np
 
 import bisimetric as bm
 from benchmarks import instances
-from benchmarks.measure import timed
+from benchmarks.measure import quickest, timed
 from benchmarks.tables import Row, Table, digits
 
 INSTANCES, QUICK_INSTANCES = ("rooms-10", "rooms-20", "dense-50", "dense-100"), ("rooms-4", "dense-10")
@@ -24,7 +24,7 @@ DISCOUNTS = (0.9, 0.95, 0.99)
 PEER_INSTANCES, QUICK_PEER_INSTANCES = ("sparse-10", "sparse-20", "dense-10", "dense-20"), ("sparse-6",)
 PEER_DISCOUNT = 0.9
 REGULARISATIONS = (0.1, 0.01, 0.001)  # relative to the largest cost
-TURNS, DIRECTIONS, STEP = 3, 5, 1e-5
+DIRECTIONS, STEP = 5, 1e-5
 REDUCED = {
     "4-rooms": (4, 6, 8, 10),
     "karate club": (3, 4, 6, 8),
@@ -49,11 +49,10 @@ def gradient_cost(name: str, discount: float, *, quotient: bool) -> Row:
     problem = started(instances.problem(name, discount))
     solution = bm.solve(problem, quotient=quotient)
     solution.gradient()
-    solves = [timed(lambda: bm.solve(problem, quotient=quotient))[1]["cpu"] for _ in range(TURNS)]
-    gradients = [timed(solution.gradient)[1]["cpu"] for _ in range(TURNS)]
     return {
         "part": "cost", "instance": name, "discount": discount, "quotient": quotient,
-        "solve": min(solves), "gradient": min(gradients),
+        "solve": quickest(lambda: bm.solve(problem, quotient=quotient))[1],
+        "gradient": quickest(solution.gradient)[1],
     }  # fmt: skip
 
 
@@ -100,11 +99,10 @@ def largest_error(derivative: Any, along: list[tuple[Any, float]]) -> float | No
 
 def ours(problem: bm.Problem, along: Along) -> Row:
     """One distance with its derivatives."""
-    runs = [timed(lambda: bm.solve(problem).gradient()) for _ in range(TURNS)]
-    gradient = runs[0][0]
+    gradient, seconds = quickest(lambda: bm.solve(problem).gradient())
     return {
         "method": "bisimetric",
-        "cpu": min(seconds["cpu"] for _, seconds in runs),
+        "cpu": seconds,
         "kernel_error": largest_error(gradient.source.toarray(), along.kernel),
         "cost_error": largest_error(gradient.cost, along.cost),
     }
@@ -137,12 +135,11 @@ def theirs(problem: bm.Problem, reg: float, along: Along, *, by_kernel: bool) ->
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            runs = [timed(work) for _ in range(TURNS)]
+            (slope, by_cost), seconds = quickest(work)
     except Exception as error:  # a peer that fails is a result
         return row | {"failed": f"{type(error).__name__}: {str(error).splitlines()[0][:80]}"}
-    slope, by_cost = runs[0][0]
     return row | {
-        "cpu": min(seconds["cpu"] for _, seconds in runs),
+        "cpu": seconds,
         "kernel_error": largest_error(slope, along.kernel),
         "cost_error": largest_error(by_cost, along.cost),
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,13 @@ def test_the_cost_against_the_discount():
     (table,) = discounts.tables(rows)
     assert table.body[0][0] == "slow-cycles-5"
     assert len(table.body[0]) == len(table.head)
+
+
+def test_a_coarse_clock(monkeypatch):
+    """Work shorter than a tick of the clock has a cost above zero: the clock of a limited process ticks in 4 ms."""
+    fine = time.process_time
+    monkeypatch.setattr(measure.time, "process_time", lambda: fine() // 0.004 * 0.004)
+    assert measure.quickest(lambda: None, enough=0.1)[1] > 0.0
 
 
 def test_seeds_give_different_problems():
