@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = Path(bisimetric.__file__).parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 FOR_DEVELOPERS = {"bench", "browser", "docs", "test", "dev", "all"}  # tools, peers, and what tests hand to readers
-LARGE_EXTRAS = {"torch", "jax"}  # too large for everybody's tests; BISIMETRIC_EXTRAS says where they are there
+LARGE_EXTRAS = {"torch", "jax", "ray"}  # too large for everybody's tests; BISIMETRIC_EXTRAS says where they are there
 MODULES = {"scikit-learn": "sklearn", "vl-convert-python": "vl_convert"}  # by distribution, where the names differ
 
 

@@ -26,6 +26,7 @@ from bisimetric._support.text import printable
 
 __all__ = [
     "BisimetricError",
+    "ClusterUnavailable",
     "FileFormatError",
     "InvalidChain",
     "InvalidData",
@@ -77,6 +78,10 @@ class MissingStart(BisimetricError, ValueError):
 
 class MissingExtra(BisimetricError, ImportError):
     """An optional dependency is not installed."""
+
+
+class ClusterUnavailable(BisimetricError, ConnectionError):
+    """A cluster does not answer, or a local one cannot be started."""
 
 
 class FileFormatError(BisimetricError, ValueError):
