@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.certificates.interval import Application, Errors, interval, widening
+from bisimetric.certificates.interval import Application, Errors, Range, interval, widening
 from bisimetric.models.rows import UNIT_ROUNDOFF
 from bisimetric.operators.bellman import Bellman
 
@@ -23,27 +23,27 @@ def test_one_state(cost, value, discount):
     swept = cost + discount * value
     residual = swept - value
     bound = swept + discount / (1.0 - discount) * residual
-    down, up = widening(np.array([[value]]), (residual, residual), cost, discount, Errors(1, 0.0))
+    down, up = widening(Range(value, value), (residual, residual), cost, discount, Errors(1, 0.0))
     assert Fraction(bound - down) <= truth <= Fraction(bound + up)
 
 
 def test_what_it_pays_for():
     """Nothing to round, nothing to widen; every error adds to the side it concerns."""
     value = np.array([[0.0, 1.0]])
-    exact = widening(np.zeros((1, 1)), (0.0, 0.0), 0.0, 0.9, Errors(3, 0.0))
+    exact = widening(Range(0.0, 0.0), (0.0, 0.0), 0.0, 0.9, Errors(3, 0.0))
     assert exact == (0.0, 0.0)
-    plain = widening(value, (0.0, 0.0), 1.0, 0.5, Errors(4, 0.0))
+    plain = widening(Range.of(value), (0.0, 0.0), 1.0, 0.5, Errors(4, 0.0))
     assert plain == ((9 * 1.5 * 2 + 8 * 2) * UNIT_ROUNDOFF,) * 2  # one application carried on, then the bounds
-    moved = widening(value, (0.0, 0.0), 1.0, 0.5, Errors(4, 1e-6))
+    moved = widening(Range.of(value), (0.0, 0.0), 1.0, 0.5, Errors(4, 1e-6))
     assert moved[0] - plain[0] == moved[1] - plain[1]
     np.testing.assert_allclose(moved[0] - plain[0], 1e-6)
-    lower_only = widening(value, (0.0, 0.0), 1.0, 0.5, Errors(4, 0.0, potential=2.0))
+    lower_only = widening(Range.of(value), (0.0, 0.0), 1.0, 0.5, Errors(4, 0.0, potential=2.0))
     assert lower_only[0] > plain[0]
     assert lower_only[1] == plain[1]
-    upper_only = widening(value, (0.0, 0.0), 1.0, 0.5, Errors(4, 0.0, marginal=1e-6))
+    upper_only = widening(Range.of(value), (0.0, 0.0), 1.0, 0.5, Errors(4, 0.0, marginal=1e-6))
     assert upper_only[0] == plain[0]
     assert upper_only[1] > plain[1]
-    both = widening(value, (0.0, 0.0), 1.0, 0.5, Errors(4, 0.0, cost=1.0))
+    both = widening(Range.of(value), (0.0, 0.0), 1.0, 0.5, Errors(4, 0.0, cost=1.0))
     assert (both[0] - plain[0], both[1] - plain[1]) == (2.0, 2.0)
 
 
@@ -91,7 +91,7 @@ def test_an_interval_holds_the_fixed_point(cost, value, discount, moved):
     once = Application(
         np.full((1, 1), applied), np.full((1, 1), applied), applied - value, applied - value, Errors(1, moved)
     )
-    found = interval(bellman, problem.cost, np.full((1, 1), value), lambda: once, lambda *bounds: None)
+    found = interval(bellman, problem.cost, Range(value, value), lambda: once, lambda *bounds: None)
     truth = Fraction(cost) / (1 - Fraction(discount))
     assert Fraction(found.lower[0, 0]) <= truth <= Fraction(found.upper[0, 0])
     assert found.lower[0, 0] >= cost

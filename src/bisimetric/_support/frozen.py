@@ -2,13 +2,15 @@
 
 numpy forgets that an array is read-only when it is pickled or deep-copied, and a sparse array whose parts are read-only
 can still get new parts. So every public object that holds arrays is an `Immutable`, and holds sparse arrays in a
-`SparseField`. A constructor sets the fields of its own object; `changed` is the only other way.
+`SparseField`. A constructor sets the fields of its own object; the only other ways are `changed` and, for lists of many
+objects most of which nobody may look at, `MadeLater`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +42,36 @@ class Immutable:
     def __reduce__(self) -> tuple[Any, ...]:
         slots = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return _rebuild, (type(self), slots | getattr(self, "__dict__", {}))
+
+
+MAKER = "_maker"  # name of the attribute that a `MadeLater` has until it is made
+
+
+class MadeLater:
+    """A dataclass whose fields may be computed on the first use of one of them; fields with defaults excepted."""
+
+    __slots__ = ()
+
+    @classmethod
+    def later(cls, fields: Callable[[int], dict[str, Any]], k: int) -> Self:
+        """An object with the fields that `fields(k)` returns; it may be called twice where threads meet."""
+        made = object.__new__(cls)
+        made.__dict__[MAKER] = fields, k
+        return made
+
+    if not TYPE_CHECKING:  # a type checker should know which attributes there are
+
+        def __getattr__(self, name):
+            """Called where an attribute is missing: make the object, if that is still to be done, and look again."""
+            own = self.__dict__
+            maker = own.get(MAKER)
+            if maker is not None:
+                fields, k = maker
+                own.update(fields(k))
+                own.pop(MAKER, None)
+            if name in own:
+                return own[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 def changed(thing: ImmutableT, **values: object) -> ImmutableT:

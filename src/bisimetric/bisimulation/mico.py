@@ -20,7 +20,7 @@ from bisimetric._support import memory
 from bisimetric._support.options import seconds_of
 from bisimetric._support.threads import require_time, within
 from bisimetric.certificates.check import immediate
-from bisimetric.certificates.interval import SPAN_ROUNDING, Application, Certificate, Errors, interval
+from bisimetric.certificates.interval import SPAN_ROUNDING, Application, Certificate, Errors, Range, interval
 from bisimetric.errors import SolverFailed
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman, is_immediate
@@ -137,4 +137,4 @@ def _certify(problem: Problem, bellman: Bellman, found: _Values) -> Certificate:
         both = found.swept.copy(), found.swept.copy()
         return Application(*both, float(residual.min()), float(residual.max()), Errors(terms, rows))
 
-    return Certificate(*interval(bellman, bellman.cost, found.value, apply, lambda *bounds: None))
+    return Certificate(*interval(bellman, bellman.cost, Range.of(found.value), apply, lambda *bounds: None))

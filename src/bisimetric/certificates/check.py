@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric._support.blocks import for_each_block, thread_count
-from bisimetric.certificates.interval import Application, Certificate, Errors, immediate_bounds, interval
+from bisimetric.certificates.interval import Application, Certificate, Errors, Range, immediate_bounds, interval
 from bisimetric.certificates.zeros import closed_subset, successor_pairs
 from bisimetric.cost.ground import cost_above, cost_below
 from bisimetric.couplings.witness import CELLS_AT_ONCE, Witness
@@ -106,7 +106,7 @@ def check(
             return None
         return closed_subset(candidate, partial(successor_pairs, bellman, witness), longest)
 
-    found = interval(bellman, cost, value, apply, proved_zero)
+    found = interval(bellman, cost, Range.of(value), apply, proved_zero)
     if not bellman.pairs.is_complete:
         return ListedCertificate(bellman, found.lower, found.upper, found.shortfall)
     if bellman.stop.size:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bisimetric.certificates.interval import SUBNORMAL_BELOW, Certificate, Errors, widening
+from bisimetric.certificates.interval import SUBNORMAL_BELOW, Certificate, Errors, Range, widening
 from bisimetric.models.rows import Floats
 from bisimetric.operators.control import ControlBellman, PolicyArray
 
@@ -42,7 +42,7 @@ def check_control(bellman: ControlBellman, value: Floats, policy: PolicyArray) -
     onward = bellman.discount / (1.0 - bellman.discount)
     errors = Errors(float(np.diff(bellman.rows.indptr).max()), 0.5 * bellman.row_error)
     largest = bellman.largest_reward * bellman.scale
-    down, up = widening(value, (lowest, highest), largest, bellman.discount, errors)
+    down, up = widening(Range.of(value), (lowest, highest), largest, bellman.discount, errors)
     lower = (below + onward * lowest - down) / bellman.scale
     upper = (above + onward * highest + up) / bellman.scale
     if 0.0 < bellman.largest_reward < SUBNORMAL_BELOW:

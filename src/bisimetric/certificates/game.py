@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric.certificates.check import check_application, zero_candidates
-from bisimetric.certificates.interval import Application, Certificate, Errors, immediate_bounds, interval
+from bisimetric.certificates.interval import Application, Certificate, Errors, Range, immediate_bounds, interval
 from bisimetric.certificates.zeros import coupled_pairs
 from bisimetric.cost.ground import cost_below
 from bisimetric.couplings.witness import Witness
@@ -90,7 +90,7 @@ def check_game(witness: GameProof) -> Certificate:
             candidate &= bellman.provable
         return _proved_zero(bellman, blocks, uppers, candidate)
 
-    return Certificate(*interval(bellman, bellman.cost, value, apply, proved_zero))
+    return Certificate(*interval(bellman, bellman.cost, Range.of(value), apply, proved_zero))
 
 
 def immediate(bellman: GameBellman) -> Certificate:

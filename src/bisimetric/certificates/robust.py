@@ -45,6 +45,7 @@ from bisimetric.certificates.interval import (
     SUBNORMAL_BELOW,
     Certificate,
     Errors,
+    Range,
     immediate_bounds,
     raise_to_cost,
     widening,
@@ -169,7 +170,7 @@ def _from_above(bellman: Bellman, radii: Radii, value: Floats, rounds: int) -> I
         shift = bellman.discount / (1.0 - bellman.discount) * highest
         found = applied.bound + shift
         residuals = float(residual.min()), float(residual.max())
-        _, up = widening(value, residuals, bellman.largest_cost, bellman.discount, applied.errors)
+        _, up = widening(Range.of(value), residuals, bellman.largest_cost, bellman.discount, applied.errors)
         yield _unscaled(bellman, found + up, np.inf)
         if shift <= SMALL_SHIFT * float((found - first).max()):
             return
@@ -189,7 +190,7 @@ def _from_below(bellman: Bellman, radii: Radii, value: Floats, rounds: int) -> I
         shift = bellman.discount / (1.0 - bellman.discount) * lowest
         found = applied.bound + shift
         residuals = float(residual.min()), float(residual.max())
-        down, _ = widening(value, residuals, bellman.largest_cost, bellman.discount, applied.errors)
+        down, _ = widening(Range.of(value), residuals, bellman.largest_cost, bellman.discount, applied.errors)
         yield _unscaled(bellman, found - down, -np.inf)
         if -shift <= SMALL_SHIFT * float((first - found).max()):
             return

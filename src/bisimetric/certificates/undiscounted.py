@@ -88,16 +88,17 @@ def _error_below(value: Floats, once: Application) -> float:
     """By how much T V may be smaller than computed."""
     largest = float(np.abs(value).max())
     rounding = (once.errors.terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF
-    return rounding * (1.0 + max(largest, once.errors.potential) + abs(once.lowest)) + _moved(value, once)
+    return float(rounding * (1.0 + max(largest, once.errors.potential) + abs(once.lowest))) + _moved(value, once)
 
 
 def _error_above(value: Floats, once: Application) -> float:
     """By how much T V may be larger than computed; a coupling may also lack mass."""
     largest = float(np.abs(value).max())
     rounding = (once.errors.terms + OPERATIONS_AROUND) * UNIT_ROUNDOFF
-    return rounding * (1.0 + largest + abs(once.highest)) + _moved(value, once) + once.errors.marginal * largest
+    lacking = float(once.errors.marginal) * largest
+    return float(rounding * (1.0 + largest + abs(once.highest))) + _moved(value, once) + lacking
 
 
 def _moved(value: Floats, once: Application) -> float:
     """By how much T V may change where rows move by their errors."""
-    return once.errors.rows * float(value.max() - value.min())
+    return float(once.errors.rows) * float(value.max() - value.min())

@@ -8,10 +8,11 @@ are zero exactly where the true ones are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ DIGITS = 53  # binary digits of a float64
 NORMALISING = 4 * UNIT_ROUNDOFF  # bound on the relative error of (1-γ)·c: twice its two roundings
 DIFFERENCE = 2 * UNIT_ROUNDOFF  # bound on the relative error of |r - r'|: twice its one rounding
 LEAST = 5e-324  # the smallest positive float64
+Number = TypeVar("Number", float, Floats)
 
 
 class Cost(Protocol):
@@ -248,9 +250,11 @@ def cost_above(cost: Floats, error: float) -> Floats:
     return high
 
 
-def largest_cost_error(largest: float, error: float) -> float:
-    """A bound on the absolute error of costs up to `largest`."""
-    return float(cost_above(np.array([largest]), error)[0]) - largest if error else 0.0
+def largest_cost_error(largest: Number, error: float) -> Number:
+    """A bound on the absolute error of costs up to `largest`; one for each if that is an array."""
+    if isinstance(largest, np.ndarray):
+        return cost_above(largest, error) - largest
+    return math.nextafter(largest * (1.0 + error), math.inf) - largest if error and largest > 0.0 else 0.0
 
 
 def kept_positive(cost: Floats, positive: npt.NDArray[np.bool_]) -> Floats:

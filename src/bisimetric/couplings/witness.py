@@ -112,38 +112,14 @@ class ChosenWitness:
         return pick(both, np.arange(count) + count * self.take_second[first:last])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PartWitness:
-    """The couplings and potentials of one block of pairs, in a problem that holds several side by side."""
-
-    whole: Witness
-    begin: int  # flat pair of the whole at which the block begins
-    stride: int  # target states of the whole
-    width: int  # target states of the block
-
-    @property
-    def cells_per_pair(self) -> int:
-        return self.whole.cells_per_pair
-
-    def cells(self, first: int, last: int) -> Cells:
-        parts = []
-        while first < last:
-            x, y = divmod(first, self.width)
-            end = min(last, (x + 1) * self.width)
-            at = self.begin + x * self.stride + y
-            parts.append(self.whole.cells(at, at + end - first))
-            first = end
-        return join(parts)
-
-
 def pick(cells: Cells, pairs: FlatPairs) -> Cells:
     """The cells of some pairs, in that order."""
-    indptr, inside = _gather(cells.indptr, pairs)
-    start, within = _gather(cells.start, pairs)
+    indptr, inside = range_places(cells.indptr, pairs)
+    start, within = range_places(cells.start, pairs)
     return Cells(indptr, cells.left[inside], cells.right[inside], cells.weight[inside], start, cells.potential[within])
 
 
-def _gather(indptr: npt.NDArray[np.int64], pairs: FlatPairs) -> tuple[FlatPairs, FlatPairs]:
+def range_places(indptr: npt.NDArray[np.int64], pairs: FlatPairs) -> tuple[FlatPairs, FlatPairs]:
     """Concatenate the ranges indptr[k] to indptr[k + 1] of the pairs k: their new offsets, and the old places."""
     count = np.diff(indptr)[pairs]
     after = offsets(count)

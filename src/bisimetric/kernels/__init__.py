@@ -18,6 +18,7 @@ __getattr__, __dir__ = lazy_names(
         "modes",
         "components",
         "listing",
+        "side_by_side",
         "check",
         "robust",
         "gradient",

@@ -26,6 +26,16 @@ HINT_RUN = 32  # pairs after which a cold sweep over large supports forgets the 
 
 SLACK = 1.25  # factor by which the true residual of a linear system may exceed its target
 
+# Policy iteration, for one problem and for many in one call.
+START_ACCURACY = 0.01  # of the independent coupling's value, relative to the largest cost
+STEP_ACCURACY = 0.01  # of an evaluation, as a fraction of the residual's span
+IGNORED = 2e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
+FINAL_SPAN = 0.3  # target residual of a possibly final evaluation, as a share of the span that the tolerance allows
+FREE_PIVOT = 0.1  # of that span: reduced costs this small cause no pivots
+EVALUATION_FLOOR = 2.0**-51  # smallest residual to aim for, relative to the largest value: four units in the last place
+IN_REACH = 200.0  # times the final target: an evaluation that would leave less than this goes on to it
+ESTIMATE_ACCURACY = 1e-3  # of the last coupling's value, relative to the interval's width
+
 SPAN = 600.0  # largest span of β + v on a support for which a half projection uses the shared kernel
 SMALLEST = 1e-130  # smallest such sum: above about e^-300, dropping terms below e^-708·e^300 changes no digit
 
@@ -180,3 +190,26 @@ class Weights(NamedTuple):
 
     weights: npt.NDArray[np.float64]  # [pairs, others]
     middle: npt.NDArray[np.float64]  # [pairs]
+
+
+class ChainRows(NamedTuple):
+    """The rows of several chains, one chain after the other; indptr and indices count from zero in every chain."""
+
+    state_at: npt.NDArray[np.int64]  # [chains + 1], states of the chains before; its indptr begins at state_at[k] + k
+    entry_at: npt.NDArray[np.int64]  # [chains + 1], entries of the chains before
+    indptr: npt.NDArray[np.int64]  # [states + chains]
+    indices: npt.NDArray[np.int32]  # [entries]
+    data: npt.NDArray[np.float64]  # [entries]
+
+
+class ProblemArrays(NamedTuple):
+    """Several problems, one after the other: their chains by number, and where their pairs and trees begin."""
+
+    chains: ChainRows
+    source: npt.NDArray[np.int64]  # [problems], number of the source chain
+    target: npt.NDArray[np.int64]  # [problems]
+    pair_at: npt.NDArray[np.int64]  # [problems + 1], pairs of states of the problems before
+    cell_at: npt.NDArray[np.int64]  # [problems + 1], cells of their trees
+    cost: npt.NDArray[np.float64]  # [pairs], not scaled
+    scale: npt.NDArray[np.float64]  # [problems]
+    stop: npt.NDArray[np.bool_]  # [pairs], or empty where no problem stops

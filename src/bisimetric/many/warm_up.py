@@ -20,6 +20,7 @@ from bisimetric.bisimulation.aggregation import aggregate
 from bisimetric.bisimulation.metric import bisimilarity_distance, bisimulation_metric
 from bisimetric.bisimulation.quotient import quotient
 from bisimetric.environments.random_chains import random_sparse_chain
+from bisimetric.many.solve_many import solve_many
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
 from bisimetric.problems.discounted import Problem
@@ -58,6 +59,13 @@ def _many_pairs() -> None:
 def _reachable() -> None:
     """Only the pairs that the starts lead to."""
     distance(_rows(40, 2, 0), _rows(40, 2, 1), discount=0.9, pairs="reachable")
+
+
+def _side_by_side() -> None:
+    """Small problems in one call, with costs that are exact and that are not."""
+    chains = [_rows(4, 3, k) for k in range(3)]
+    problems = [Problem(a, b, discount=0.9, normalised=k > 0) for k in range(2) for a in chains for b in chains]
+    solve_many(problems)
 
 
 def _uncertain() -> None:
@@ -115,6 +123,7 @@ TASKS: dict[str, Callable[[], None]] = {
     "distances between chains with full rows": lambda: _distances(24, 24),
     "distances between many pairs of states": _many_pairs,
     "distances between the pairs that starts lead to": _reachable,
+    "many small problems": _side_by_side,
     "chains with row errors": _uncertain,
     "bisimilarity distances": _labels,
     "classes and aggregation": _classes,

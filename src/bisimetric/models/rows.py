@@ -242,3 +242,9 @@ class SparseField(Generic[Held]):
 
     def __set__(self, instance: Any, value: Held) -> None:
         instance.__dict__[self._name] = value
+
+
+def held_rows(chain: Any) -> sparse.csr_array:
+    """The transitions of a chain themselves, for reading only: the field's copy takes longer than small work."""
+    rows: sparse.csr_array = chain.__dict__["transitions"]
+    return rows

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support.blocks import for_each_block
-from bisimetric.cost.ground import largest_cost_error
+from bisimetric.cost.ground import Number, largest_cost_error
 from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, Rows, Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask
 from bisimetric.operators.trees import PairList, is_symmetric
@@ -250,8 +250,8 @@ def is_immediate(problem: Problem) -> bool:
     return problem.discount == 0.0 or not problem.cost.any()
 
 
-def largest_forever(cost: float, error: float, scale: float, discount: float) -> float:
-    """At least the sum of this cost, which may have a relative error, over all discounted steps; scaled."""
+def largest_forever(cost: Number, error: float, scale: Number, discount: float) -> Number:
+    """At least the sum of a cost, which may have a relative error, over all discounted steps; scaled."""
     largest = (cost + largest_cost_error(cost, error)) * scale
     return largest / (1.0 - discount) * (1.0 + FOREVER_ROUNDING)
 

@@ -3,7 +3,7 @@
 `base` says what a solver is; `sinkhorn/` holds the entropic ones. Imports `operators`, `couplings` and below; solvers
 do not import one another. `GameIteration` solves games between decision processes, `ControlIteration` finds
 the best policy of one, `BackwardInduction` is for finite horizons, `AverageIteration` for average costs, and the others
-solve discounted problems between chains.
+solve discounted problems between chains. `solve_many` alone uses `side_by_side`, for many small problems at once.
 """
 
 from __future__ import annotations

@@ -29,8 +29,18 @@ from typing import ClassVar
 import numpy as np
 
 from bisimetric.errors import InvalidOption
-from bisimetric.kernels.layout import Trees
-from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask
+from bisimetric.kernels.layout import (
+    ESTIMATE_ACCURACY,
+    EVALUATION_FLOOR,
+    FINAL_SPAN,
+    FREE_PIVOT,
+    IGNORED,
+    IN_REACH,
+    START_ACCURACY,
+    STEP_ACCURACY,
+    Trees,
+)
+from bisimetric.models.rows import Floats, Mask
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation, rough_value
 from bisimetric.operators.trees import TreeWitness, moved_trees, new_trees
@@ -44,15 +54,8 @@ from bisimetric.solvers.base import (
     swept_iterate,
 )
 
-START_ACCURACY = 0.01  # of the independent coupling's value, relative to the largest cost
-IGNORED = 2e-3  # reduced costs below this fraction of the last residual's span do not cause pivots
-FINAL_SPAN = 0.3  # target residual of a possibly final evaluation, as a share of the span that the tolerance allows
-FREE_PIVOT = 0.1  # of that span: reduced costs this small cause no pivots
-EVALUATION_FLOOR = 4 * UNIT_ROUNDOFF  # smallest residual to aim for, relative to the largest value
-IN_REACH = 200.0  # times the final target: an evaluation that would leave less than this goes on to it
 LOOSER, IN_REACH_LOOSER = 3.0, 3.0  # factor on the accuracy, and IN_REACH, where evaluations are preconditioned
 LEAST_CUT = 0.5  # of the residual's span, whatever the accuracy
-ESTIMATE_ACCURACY = 1e-3  # of the last coupling's value, relative to the interval's width
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +101,7 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
     open_pairs: ClassVar[bool] = True
     undiscounted: ClassVar[bool] = True
 
-    accuracy: float = 0.01
+    accuracy: float = STEP_ACCURACY
 
     def __post_init__(self) -> None:
         if not isinstance(self.accuracy, (int, float)) or not 0.0 < self.accuracy < 1.0:

@@ -8,6 +8,7 @@ from bisimetric.problems.control import Control
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
 from bisimetric.problems.horizon import HorizonProblem
+from bisimetric.problems.side_by_side import ManyProblems
 from bisimetric.solving.average import AverageQuestion
 from bisimetric.solving.average_solution import AverageSolution
 from bisimetric.solving.bisimilarity import BisimilarityQuestion
@@ -18,6 +19,7 @@ from bisimetric.solving.games import GameQuestion
 from bisimetric.solving.horizon import HorizonQuestion
 from bisimetric.solving.horizon_solution import HorizonSolution
 from bisimetric.solving.question import Question
+from bisimetric.solving.side_by_side import ManyQuestion
 from bisimetric.solving.solution import Solution
 
 KINDS: dict[type, type[Question[Any, Any, Any, Any]]] = {
@@ -27,6 +29,7 @@ KINDS: dict[type, type[Question[Any, Any, Any, Any]]] = {
     Control: ControlQuestion,
     HorizonProblem: HorizonQuestion,
     AverageProblem: AverageQuestion,
+    ManyProblems: ManyQuestion,
 }
 
 AnyAnswer = Solution | MDPSolution | HorizonSolution | AverageSolution  # with distances between states

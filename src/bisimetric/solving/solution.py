@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric._support.frozen import Immutable
+from bisimetric._support.frozen import Immutable, MadeLater
 from bisimetric._support.options import whole
 from bisimetric._support.stored import Stored
 from bisimetric._support.text import discount_text
@@ -195,7 +195,7 @@ class Answer(Stored, Viewed, Immutable, ABC):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Answer):
+class Solution(MadeLater, Answer):
     """Distances between all states of two chains, each inside a certified interval; read-only.
 
     `solve`, `distance` and the metrics make one; `load` reads one from a file.
@@ -247,7 +247,7 @@ class Solution(Answer):
     history: tuple[Step, ...]
     certificate: Certificate
     _proof: Proof
-    tol: float | None = None
+    tol: float | None
     _given: Certificate | None = None  # the computation's bounds, if `certificate` is about more chains than the stored
 
     @property
@@ -346,5 +346,4 @@ class Solution(Answer):
     def discounting(self) -> str:
         if self.problem.discount == 1.0:
             return "1 (bisimilarity distance)"
-        kind = "normalised" if self.problem.normalised else "not normalised"
-        return f"{discount_text(self.problem.discount)} ({kind})"
+        return f"{discount_text(self.problem.discount)} ({'' if self.problem.normalised else 'not '}normalised)"

@@ -30,6 +30,7 @@ from bisimetric.problems.control import Control
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
 from bisimetric.problems.horizon import HorizonProblem
+from bisimetric.problems.side_by_side import ManyProblems
 from bisimetric.solvers import by_name
 from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Iterate, IterateT, OperatorT, checked_tol
 from bisimetric.solving.average_solution import AverageSolution
@@ -39,6 +40,7 @@ from bisimetric.solving.history import Status, Step
 from bisimetric.solving.horizon_solution import HorizonSolution
 from bisimetric.solving.kinds import KINDS
 from bisimetric.solving.question import AnswerT, LoopAnswer, ProblemT, Question, SharedOptions, SolveRecord
+from bisimetric.solving.side_by_side import ManySolutions
 from bisimetric.solving.solution import Solution
 from bisimetric.solving.watch import StepWatch
 
@@ -85,11 +87,15 @@ def solve(
 
 
 @overload
+def solve(problem: ManyProblems, solver: None = None, **options: Unpack[SharedOptions]) -> ManySolutions: ...
+
+
+@overload
 def solve(problem: Control, solver: None = None, *, time_limit: float | None = None) -> ControlSolution: ...
 
 
 def solve(
-    problem: Problem | Game | HorizonProblem | Control,
+    problem: Problem | Game | HorizonProblem | Control | ManyProblems,
     solver: AnySolver | str | None = None,
     *,
     tol: float | None = None,
@@ -164,8 +170,7 @@ def solve(
         chosen, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step,
         look_every=look_every,
     )  # fmt: skip
-    if quotient is not True:
-        flag(quotient, "quotient")
+    flag(quotient, "quotient")
     question = kind(problem, chosen, quotient=quotient)
     answer: LoopAnswer = _run(question, options, question.guess(initial))
     return answer
@@ -196,8 +201,7 @@ def _checked_options(
     """What users give, None standing for the solver's own defaults and for no time limit."""
     if throw is not True:
         flag(throw, "throw")
-    if on_step is not None:
-        function_or_none(on_step, "on_step")
+    function_or_none(on_step, "on_step")
     goal = solver.default_tol if tol is None else checked_tol(tol, solver)
     steps = solver.default_max_steps if max_steps is None else whole(max_steps, "max_steps", at_least=1)
     seconds = math.inf if time_limit is None else seconds_of(time_limit)
