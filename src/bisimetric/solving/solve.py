@@ -170,7 +170,8 @@ def solve(
         chosen, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step,
         look_every=look_every,
     )  # fmt: skip
-    flag(quotient, "quotient")
+    if quotient is not True:
+        flag(quotient, "quotient")
     question = kind(problem, chosen, quotient=quotient)
     answer: LoopAnswer = _run(question, options, question.guess(initial))
     return answer
@@ -201,7 +202,8 @@ def _checked_options(
     """What users give, None standing for the solver's own defaults and for no time limit."""
     if throw is not True:
         flag(throw, "throw")
-    function_or_none(on_step, "on_step")
+    if on_step is not None:
+        function_or_none(on_step, "on_step")
     goal = solver.default_tol if tol is None else checked_tol(tol, solver)
     steps = solver.default_max_steps if max_steps is None else whole(max_steps, "max_steps", at_least=1)
     seconds = math.inf if time_limit is None else seconds_of(time_limit)
@@ -258,8 +260,7 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         solver, operator = self._question.solver, self._question.operator
         self._watch = None if WATCHER.get() is None else StepWatch(self._question)
         iterate = self._accept(solver.init(operator, self._question.start(guess), self._options.tol))
-        best, idle = math.inf, 0
-        patience = solver.patience(operator)
+        best, idle, patience = math.inf, 0, solver.patience(operator)
         while True:
             if self._is_solved(iterate):
                 return Status.SOLVED
@@ -343,8 +344,7 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
 
     def _is_solved(self, iterate: IterateT) -> bool:
         """Whether the checker finds the gap within the tolerance; asked when the solver believes it or sees noise."""
-        tol = self._options.tol
-        likely = iterate.gap <= tol * iterate.largest or self._is_rounding(iterate, SOLVERS_NOISE)
+        likely = iterate.gap <= self._options.tol * iterate.largest or self._is_rounding(iterate, SOLVERS_NOISE)
         if self._bounds is None and likely:
             self._bounds = self._question.check(iterate)
-        return self._bounds is not None and self._bounds.relative_gap <= tol
+        return self._bounds is not None and self._bounds.relative_gap <= self._options.tol
