@@ -18,6 +18,9 @@ python -m benchmarks readers        explicit files of a million transitions agai
 python -m benchmarks gradients      derivatives: their cost, and their errors beside a torch loss; reduced chains
 python -m benchmarks coverage       how often tests and intervals from simulated logs are right
 python -m benchmarks logs           resamples against cold solves and by hand; counting a large Parquet file
+
+Not part of all:
+python -m benchmarks large          10⁶ to 10⁸ pairs of states: time and peak memory; about an hour and 16 GiB
 python -m benchmarks against-prototype --prototype FOLDER
 """
 
@@ -43,6 +46,7 @@ from benchmarks import (
     discounts,
     exact,
     gradients,
+    large,
     logs,
     plots,
     readers,
@@ -76,6 +80,7 @@ NAMES = (
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "average": average.tables,
     "scaling": scaling.tables,
+    "large": large.tables,
     "kernels": lambda rows: [scaling.kernel_table(rows)],
     "bisimulation": bisimulation.tables,
     "sinkhorn": sinkhorn.tables,
@@ -111,7 +116,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("name", nargs="?", default="all", choices=["all", *NAMES, "against-prototype"])
+    parser.add_argument("name", nargs="?", default="all", choices=["all", *NAMES, "large", "against-prototype"])
     parser.add_argument("--quick", action="store_true", help="one seed, short time-outs, small sizes: minutes")
     parser.add_argument("--seeds", type=int, help=f"random problems of each kind (default {SEEDS})")
     parser.add_argument("--timeout", type=float, help=f"CPU seconds that a peer may take (default {TIMEOUTS})")
@@ -161,6 +166,13 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
     elif name == "scaling":
         settings |= {"discount": scaling.DISCOUNT, "tol": scaling.TOL}
         rows = scaling.measure(scaling.QUICK_SIDES if options.quick else scaling.SIDES, _progress)
+    elif name == "large":
+        settings |= {"discount": large.DISCOUNT, "tol": large.TOL}
+        rows = []
+        for row in large.measure(large.QUICK_SIDES if options.quick else large.SIDES, _progress):
+            rows.append(row)
+            yield recorded(name, settings, rows, began)
+        return
     elif name == "kernels":
         settings |= {"discount": scaling.DISCOUNT, "tol": scaling.TOL}
         instances = scaling.QUICK_KERNEL_INSTANCES if options.quick else scaling.KERNEL_INSTANCES

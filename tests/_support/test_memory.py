@@ -105,13 +105,17 @@ def dense(n):
     return bm.Problem(*chains, discount=0.9, cost=random.random((n, n)))
 
 kind, n = KIND
-make = problem if kind == "sparse" else dense
+def rooms(side):
+    chains = (bm.environments.four_rooms(side=side, goal=goal) for goal in ("north-west", "north-east"))
+    return bm.Problem(*chains, discount=0.9)
+
+make = {"sparse": problem, "dense": dense, "rooms": rooms}[kind]
 bm.solve(make(20))
 large = make(n)
 asked = []
 memory.require = lambda needed, what, remedy: asked.append(needed)
 before = peak("VmRSS")
-bm.solve(large, max_steps=2)
+bm.solve(large, quotient=False, **({"tol": 1e-4} if kind == "rooms" else {"max_steps": 2}))
 grown = peak("VmHWM") - before
 print(kind, n, asked, grown, file=sys.stderr)
 """
@@ -138,6 +142,17 @@ def test_the_estimate_and_the_memory_taken(kind, threads):
     asked, grown = int(words[-2].strip("[]")), int(words[-1])
     assert asked < 2 * grown
     assert 0.8 * (grown - threads * CHECKER_BLOCK) < asked
+
+
+@needs_limits
+@pytest.mark.usefixtures("compiled_kernels")
+@pytest.mark.slow
+def test_the_estimate_of_a_large_solve():
+    """Within a tenth of what a process grows by: 4-rooms with a million pairs, whose trees are compact."""
+    said = run(GROWTH.replace("KIND", repr(("rooms", 32))), BISIMETRIC_THREADS="1")
+    words = said.split()
+    asked, grown = int(words[-2].strip("[]")), int(words[-1])
+    assert 0.9 * grown < asked < 1.1 * grown
 
 
 @needs_limits

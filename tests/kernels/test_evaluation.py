@@ -40,6 +40,28 @@ def sums_of(rows, other, out):
     return np.column_stack([(other * out).reshape(rows, -1).sum(axis=1), (out * out).reshape(rows, -1).sum(axis=1)])
 
 
+@pytest.mark.parametrize("operator", [False], indirect=True, ids=["free"])
+@pytest.mark.parametrize("cuts", [(0, 4), (0, 1, 4), (0, 2, 3, 4)])
+def test_products_of_the_compact_layout(operator, cuts, monkeypatch):
+    """The same up to single precision; constants are exact. Codes and cells are bytes."""
+    b, _, coupled, _ = operator
+    monkeypatch.setattr("bisimetric.operators.trees.COMPACT_FROM", 0)
+    trees = new_trees(b, may_round=True)
+    assert trees.is_compact
+    assert {array.itemsize for array in (trees.code, trees.used, trees.target)} == {1}
+    b.improve(b.cost, trees, cold=True)
+    random = np.random.default_rng(0)
+    other, out, sums = random.random(12), np.empty(12), np.empty((4, 2))
+    for vector in (random.random(12), np.full(12, 3.0)):
+        for first, last in pairwise(cuts):
+            kernels.evaluation.apply_compact(
+                first, last, vector, out, other, b.discount, b.source, b.target, b.pairs.listed, trees, sums
+            )
+        np.testing.assert_allclose(out, vector - 0.9 * coupled @ vector, atol=1e-7)
+        np.testing.assert_allclose(sums, sums_of(4, other, out), rtol=1e-13)
+    assert (out == out[0]).all()
+
+
 @pytest.mark.parametrize("cuts", [(0, 4), (0, 1, 4), (0, 2, 3, 4)])
 def test_products(operator, cuts):
     """I - γΠ for the trees' coupling and for the independent one, in any cut of the rows, with both inner products."""

@@ -30,6 +30,24 @@ def test_an_evaluation_solves_its_system(problem, target):
     assert np.abs(missed).max() <= 2 * target * max(1.0, np.abs(solved.x).max())
 
 
+@given(strategies.tame_problems(max_states=4, stop=False))
+def test_the_matrix_of_compact_trees(problem):
+    """It is that of ordinary trees up to single precision, and its rows sum to one."""
+    if not problem.cost.any():
+        return
+    bellman = Bellman.of(problem)
+    matrices = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bisimetric.operators.trees.COMPACT_FROM", 0)
+        for may_round in (False, True):
+            trees = new_trees(bellman, may_round=may_round)
+            assert trees.is_compact is may_round
+            bellman.improve(bellman.scaled_cost(), trees, cold=True)
+            matrices.append(Evaluation(bellman)._matrix(trees).toarray())
+    np.testing.assert_allclose(matrices[1], matrices[0], atol=1e-7)
+    np.testing.assert_allclose(matrices[1].sum(axis=1), 1.0, atol=1e-15)
+
+
 @pytest.mark.parametrize("discount", [0.5, 0.99])
 def test_the_independent_coupling(discount):
     """V = c + γ P V Qᵀ."""

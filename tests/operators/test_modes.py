@@ -15,10 +15,10 @@ from bisimetric.operators.modes import Preconditioner
 from bisimetric.operators.trees import new_trees, tree_cells
 
 
-def improved(source, target, discount=0.99):
+def improved(source, target, discount=0.99, *, may_round=False):
     """An operator with the trees of one sweep."""
     bellman = Bellman.of(bm.Problem(source, target, discount=discount))
-    trees = new_trees(bellman)
+    trees = new_trees(bellman, may_round=may_round)
     bellman.improve(bellman.scaled_cost(), trees, cold=True)
     return bellman, trees
 
@@ -80,6 +80,21 @@ def test_the_coarse_system_is_that_of_the_blocks(name):
     inverse = np.linalg.inv(np.eye(len(flows)) - bellman.discount * flows)
     np.testing.assert_allclose(modes.coarse, inverse - np.eye(len(flows)), atol=1e-9)
     assert np.bincount(layout.cluster_x).tolist() == layout.size_x.tolist()
+
+
+def test_the_coarse_system_of_compact_trees(monkeypatch):
+    """It is that of ordinary trees, up to single precision; so is the Jacobi part."""
+    lazy = bm.MarkovChain([[0.9, 0.05, 0.05], [0.1, 0.6, 0.3], [0.0, 0.3, 0.7]], reward=[0, 1, 3])
+    made = []
+    monkeypatch.setattr("bisimetric.operators.trees.COMPACT_FROM", 0)
+    for may_round in (False, True):
+        bellman, trees = improved(lazy, lazy, may_round=may_round)
+        assert trees.is_compact is may_round
+        made.append(Preconditioner(bellman, dense=True))
+        made[-1].adapt(trees)
+    assert made[0].quickness.size
+    np.testing.assert_allclose(made[1].coarse, made[0].coarse, rtol=1e-4)
+    np.testing.assert_allclose(made[1].quickness, made[0].quickness, rtol=1e-4)
 
 
 def test_the_same_bits_for_any_number_of_threads(monkeypatch):

@@ -68,6 +68,18 @@ def test_one_sweep_is_the_bellman_operator(problem):
         assert sweep.highest >= sweep.residual.max() - 1e-12
 
 
+@given(strategies.problems(max_states=4, stop=False))
+def test_compact_trees_lead_to_the_same_distances(problem):
+    """Both layouts certify the default tolerance wherever one does, and their intervals meet at every pair."""
+    plain = bm.solve(problem, throw=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bisimetric.operators.trees.COMPACT_FROM", 0)
+        compact = bm.solve(problem, throw=False)
+    assert compact.status is plain.status
+    assert (compact.lower <= plain.upper).all()
+    assert (plain.lower <= compact.upper).all()
+
+
 @pytest.mark.slow
 def test_warm_trees_need_no_pivots():
     """A second sweep at the same value finds every tree optimal."""

@@ -27,23 +27,28 @@ def closed_subset(
     `coupled` takes ascending flat pairs, and returns how many successor pairs each has, and which; candidate.size
     stands for a pair outside.
     """
-    pairs = np.flatnonzero(candidate)
-    number = np.full(candidate.size + 1, len(pairs), np.int32)  # one node for everything outside
-    number[pairs] = np.arange(len(pairs))
-    counts, heads = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
-    for some in _few_at_once(pairs, candidate.shape, cells_per_pair):
+    inside = np.append(candidate, False)  # flat; the last entry is for everything outside
+    counts, heads = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+    for first, last in _ranges(candidate.shape, cells_per_pair):
+        some = first + np.flatnonzero(inside[first:last])
+        if not len(some):
+            continue
         count, head = coupled(some)
-        counts.append(count)
-        heads.append(number[head])
-    arcs = np.concatenate(heads)
+        stays = np.ones(len(some), np.bool_)
+        stays[np.repeat(np.arange(len(some)), count)[~inside[head]]] = False
+        inside[some[~stays]] = False  # at once: later pairs that lead here need no arcs either
+        counts.append(count[stays].astype(np.int32))
+        heads.append(head[np.repeat(stays, count)].astype(np.int32))
+    pairs = np.flatnonzero(inside)
+    number = np.full(inside.size, len(pairs), np.int32)  # one node for everything outside
+    number[pairs] = np.arange(len(pairs))
+    arcs = number[np.concatenate(heads)]
     heads.clear()
-    if not (arcs == len(pairs)).any():
-        return candidate
-    indptr = offsets(np.concatenate(counts))
-    outside = np.empty(len(pairs), np.bool_)
-    kernels.check.lead_outside(indptr, arcs, outside)
-    found = np.zeros(candidate.shape, np.bool_)
-    found.ravel()[pairs] = ~outside
+    found = inside[:-1].reshape(candidate.shape)
+    if (arcs == len(pairs)).any():
+        outside = np.empty(len(pairs), np.bool_)
+        kernels.check.lead_outside(offsets(np.concatenate(counts)), arcs, outside)
+        found.ravel()[pairs[outside]] = False
     return found
 
 
@@ -55,23 +60,21 @@ def coupled_pairs(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """How many successor pairs the coupling has at each of the ascending `pairs`, and which; `named` numbers them."""
     counts, names = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
-    for some in _few_at_once(pairs, bellman.shape, witness.cells_per_pair):
-        count, heads = successor_pairs(bellman, witness, some)
-        counts.append(count)
-        names.append(named(heads))
+    for first, last in _ranges(bellman.shape, witness.cells_per_pair):
+        some = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, last)]
+        if len(some):
+            count, heads = successor_pairs(bellman, witness, some)
+            counts.append(count)
+            names.append(named(heads))
     return np.concatenate(counts), np.concatenate(names)
 
 
-def _few_at_once(
-    pairs: npt.NDArray[np.int64], shape: tuple[int, ...], cells_per_pair: int
-) -> Iterator[npt.NDArray[np.int64]]:
-    """Ascending flat pairs in parts whose cells fit into memory."""
+def _ranges(shape: tuple[int, ...], cells_per_pair: int) -> Iterator[tuple[int, int]]:
+    """Ranges of flat pairs whose cells fit into memory."""
     size, m = math.prod(shape), math.prod(shape[1:])
     at_once = max(m, CELLS_AT_ONCE // max(cells_per_pair, 1) // m * m)
     for first in range(0, size, at_once):
-        inside = pairs[np.searchsorted(pairs, first) : np.searchsorted(pairs, first + at_once)]
-        if len(inside):
-            yield inside
+        yield first, min(first + at_once, size)
 
 
 def successor_pairs(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import kernel, summing_kernel
-from bisimetric.kernels.layout import Index
+from bisimetric.kernels.layout import COMPACT_BITS, Index
 
 
 @kernel
@@ -42,6 +42,50 @@ def apply_trees(first, last, vector, out, other, discount, P, Q, pairs, trees, s
             if k < end:
                 even += weight[k] * vector[Index(target[k])]
             result = vector[pair] - discount * (even + odd)
+            out[pair] = result
+            product += other[pair] * result
+            square += result * result
+        sums[x, 0] = product
+        sums[x, 1] = square
+
+
+@kernel
+def apply_compact(first, last, vector, out, other, discount, P, Q, pairs, trees, sums):
+    """The same for the compact layout of trees, on all pairs.
+
+    Rows of rounded weights w do not sum to one, so what is missing stays where it is: Πv = v + Σ w (v' - v). Constants
+    are then exact, and rounding errors are those of differences between neighbours.
+    """
+    q_at, q_to, offset, used, cell, weight = Q.indptr, Q.indices, trees.offset, trees.used, trees.target, trees.weight
+    m = len(q_at) - 1
+    one, two, bits = Index(1), Index(2), Index(COMPACT_BITS)
+    low = (one << bits) - one
+    begins = np.empty(one << bits, np.uint64)  # [successors of x], where their rows of pairs begin
+    for x in range(first, last):
+        x_at = P.indptr[x]
+        sx = P.indptr[x + 1] - x_at
+        for i in range(sx):
+            begins[i] = Index(np.int64(P.indices[Index(x_at + i)]) * m)
+        product = 0.0
+        square = 0.0
+        for y in range(Index(m)):
+            pair = Index(x * m) + y
+            y_at = Index(q_at[y])
+            here = vector[pair]
+            k = Index(offset[x] + np.int64(y) * (sx - 1) + q_at[y])
+            end = k + Index(used[pair])
+            even = 0.0  # two sums: the processor adds to both at once
+            odd = 0.0
+            while k + one < end:
+                c = Index(cell[k])
+                d = Index(cell[k + one])
+                even += weight[k] * (vector[begins[c >> bits] + Index(q_to[y_at + (c & low)])] - here)
+                odd += weight[k + one] * (vector[begins[d >> bits] + Index(q_to[y_at + (d & low)])] - here)
+                k += two
+            if k < end:
+                c = Index(cell[k])
+                even += weight[k] * (vector[begins[c >> bits] + Index(q_to[y_at + (c & low)])] - here)
+            result = (1.0 - discount) * here - discount * (even + odd)
             out[pair] = result
             product += other[pair] * result
             square += result * result

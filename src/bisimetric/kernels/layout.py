@@ -22,6 +22,8 @@ Index: Any = np.uint64
 
 FEW_CELLS = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tree of the pair before
 
+COMPACT_BITS = 4  # of a node number, and of a position in a row, in the compact layout of trees
+
 HINT_RUN = 32  # pairs after which a cold sweep over large supports forgets the potentials of the pair before
 
 SLACK = 1.25  # factor by which the true residual of a linear system may exceed its target
@@ -59,16 +61,24 @@ class Pairs(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """One transport basis per pair, root first, and the cells that carry flow."""
+    """One transport basis per pair, root first, and the cells that carry flow.
+
+    In the compact layout, for trees of at most 16 nodes, `shift` is COMPACT_BITS and a code is one byte. `target` is
+    then one byte too, i << COMPACT_BITS | j for the i-th successor of x and the j-th of y, and weights are rounded to
+    32 bits. Only evaluations read them, and a sweep computes what rounding leaves.
+    """
 
     offset: npt.NDArray[np.int64]  # [n], start of a source row
     code: npt.NDArray[Any]  # [cells], child node << shift | parent node; every parent comes before its children
     shift: int  # bits of a node number
     used: npt.NDArray[Any]  # [pairs], cells with positive flow
-    target: npt.NDArray[
-        np.int32
-    ]  # [cells], flat successor pair of a cell with flow; the first `used` of a pair are used
-    weight: npt.NDArray[np.float64]  # [cells], its flow
+    target: npt.NDArray[Any]  # [cells], flat successor pair of a cell with flow; the first `used` of a pair are used
+    weight: npt.NDArray[Any]  # [cells], its flow
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether this is the compact layout."""
+        return self.shift == COMPACT_BITS
 
 
 class Modes(NamedTuple):

@@ -18,7 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import kernel, summing_kernel
-from bisimetric.kernels.layout import Index
+from bisimetric.kernels.layout import COMPACT_BITS, Index
+
+LOW_BITS = (1 << COMPACT_BITS) - 1
 
 
 @kernel
@@ -51,24 +53,29 @@ def block_flows(first, last, modes, m, discount, P, Q, trees, flows, quickness):
 
     Unless `quickness` is empty, writes quickness[pair] = 1/(1 - γΠ(pair, pair)).
     """
-    cluster_x, cluster_y, q_at = modes.cluster_x, modes.cluster_y, Q.indptr
+    cluster_x, cluster_y, q_at, p_to, q_to = modes.cluster_x, modes.cluster_y, Q.indptr, P.indices, Q.indices
     offset, used, target, weight = trees.offset, trees.used, trees.target, trees.weight
     width = np.int64(len(modes.size_y))
-    jacobi = quickness.size > 0
+    jacobi, compact = quickness.size > 0, trees.shift == COMPACT_BITS
     for cluster in range(first, last):
         for place in range(modes.member_at[cluster], modes.member_at[cluster + 1]):
             x = modes.member[place]
-            sx = P.indptr[x + 1] - P.indptr[x]
+            x_at = P.indptr[x]
+            sx = P.indptr[x + 1] - x_at
             for y in range(m):
                 row = flows[cluster * width + cluster_y[y]]
                 pair = x * m + y
                 begin = offset[x] + y * (sx - 1) + q_at[y]
                 mine = 0.0
                 for k in range(begin, begin + np.int64(used[pair])):
-                    to = target[k]
+                    to = np.int32(target[k])
                     to_x = to // np.int32(m)
-                    row[cluster_x[to_x] * width + cluster_y[to - to_x * np.int32(m)]] += weight[k]
-                    if to == pair:
+                    to_y = to - to_x * np.int32(m)
+                    if compact:
+                        to_x = p_to[x_at + (to >> COMPACT_BITS)]
+                        to_y = q_to[q_at[y] + (to & LOW_BITS)]
+                    row[cluster_x[to_x] * width + cluster_y[to_y]] += weight[k]
+                    if to_x == x and to_y == y:
                         mine += weight[k]
                 if jacobi:
                     quickness[pair] = 1.0 / (1.0 - discount * mine)

@@ -241,7 +241,7 @@ def _check_memory(question: PairQuestion, heaviest: Pair, workers: int) -> None:
     needed = workers * BYTES_PER_WORKER
     if question.solver.open_pairs:
         with name_pair_in_errors(heaviest.i, heaviest.j):
-            needed += workers * tree_bytes(Bellman.of(heaviest.pose(question)))
+            needed += workers * tree_bytes(Bellman.of(heaviest.pose(question)), may_round=True)
     memory.require(needed, f"solving {workers} pairs of chains at once", "use fewer n_jobs")
 
 

@@ -27,6 +27,7 @@ from bisimetric.problems.discounted import Problem
 from bisimetric.solving.solve import solve
 
 WARM_UP_STATES = 320  # of a chain with which evaluations are shared between threads
+WARM_UP_LISTED_STATES = 400  # of a chain against itself for the same, where one pair of each two is solved
 WARM_UP_STEPS = 40  # of every solver
 WARM_UP_TOL = 1e-6  # relative gap that will do there
 WARM_UP_DISCOUNT = 0.9999  # discount at which evaluations need a preconditioner
@@ -49,11 +50,12 @@ def _distances(width: int, n: int) -> None:
 
 
 def _many_pairs() -> None:
-    """Shared between threads, without a preconditioner and with one."""
+    """Shared between threads: compact trees, without a preconditioner and with one; one chain against itself."""
     chains = [random_sparse_chain(WARM_UP_STATES, 4, seed=k) for k in range(2)]
     cost = np.random.default_rng(0).random((WARM_UP_STATES, WARM_UP_STATES))
     for discount in (0.9, WARM_UP_DISCOUNT):
         solve(Problem(*chains, discount=discount, cost=cost), tol=WARM_UP_TOL)
+    bisimulation_metric(random_sparse_chain(WARM_UP_LISTED_STATES, 4, seed=0), discount=0.9, tol=WARM_UP_TOL)
 
 
 def _reachable() -> None:

@@ -20,7 +20,7 @@ from bisimetric.linear.ladder import MANY_PRODUCTS, Ladder, storable
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.modes import DENSE_RESOLVENT_FROM, Preconditioner, rows_matrix
-from bisimetric.operators.trees import tree_begins
+from bisimetric.operators.trees import compact_targets, tree_begins
 
 SLOW_MODES_FROM = 16  # products in one evaluation: more of them suggest slow modes
 WORTH_MODES = 4 * 10**6  # multiplications that making the preconditioner takes, about
@@ -61,7 +61,7 @@ class Evaluation:
             solved = self._plain(trees, residual, guess, target, budget)
             if budget == MAX_PRODUCTS or solved.residual <= SLACK * target:
                 return solved
-            self._preconditioner = Preconditioner(self._bellman, dense=self._in_one_call(cells))
+            self._preconditioner = Preconditioner(self._bellman, dense=self._in_one_call(trees))
         np.copyto(guess, residual)
         return self._preconditioned(self._preconditioner, trees, residual, guess, target)
 
@@ -76,8 +76,10 @@ class Evaluation:
         """vector ↦ (I - γΠ)·vector."""
         bellman = self._bellman
 
+        kernel = kernels.evaluation.apply_compact if trees.is_compact else kernels.evaluation.apply_trees
+
         def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
-            kernels.evaluation.apply_trees(
+            kernel(
                 i, j, vector, out, other, bellman.discount, bellman.source, bellman.target, bellman.pairs.listed,
                 trees, sums,
             )  # fmt: skip
@@ -87,14 +89,14 @@ class Evaluation:
     def _plain(self, trees: Trees, residual: Floats, guess: Floats, target: float, budget: int) -> Solved:
         bellman = self._bellman
         n = bellman.shape[0]
-        if trees.code.size > ONE_CALL:
+        if trees.is_compact or trees.code.size > ONE_CALL:
             return krylov.bicgstab(self._product(trees), residual, guess, rows=n, target=target, budget=budget)
         system = bellman.discount, bellman.source, bellman.target, bellman.pairs.listed, trees, np.empty((n, 2))
         return Solved(guess, *kernels.krylov.on_trees(system, residual, guess, target, budget))
 
-    def _in_one_call(self, cells: int) -> bool:
-        n, m = self._bellman.shape
-        return cells <= ONE_CALL and n * n + m * m <= cells
+    def _in_one_call(self, trees: Trees) -> bool:
+        (n, m), cells = self._bellman.shape, trees.code.size
+        return not trees.is_compact and cells <= ONE_CALL and n * n + m * m <= cells
 
     def _preconditioned(
         self, modes: Preconditioner, trees: Trees, residual: Floats, u: Floats, target: float
@@ -103,7 +105,7 @@ class Evaluation:
         bellman = self._bellman
         n, scaled = bellman.shape[0], np.empty(residual.size)
         modes.adapt(trees)
-        if self._in_one_call(trees.code.size):
+        if self._in_one_call(trees):
             tree_system = bellman.discount, bellman.source, bellman.target, bellman.pairs.listed, trees
             system = (
                 tree_system, scaled, *modes.inverses, modes.coarse, modes.quickness, modes.modes, modes.work,
@@ -126,7 +128,11 @@ class Evaluation:
             return None
         indptr = offsets(used)
         read = np.repeat(tree_begins(self._bellman, trees) - indptr[:-1], used) + np.arange(entries)
-        return sparse.csr_array((trees.weight[read], trees.target[read], indptr), shape=(size, size))
+        if not trees.is_compact:
+            return sparse.csr_array((trees.weight[read], trees.target[read], indptr), shape=(size, size))
+        heads = compact_targets(self._bellman, trees.target[read], used)
+        moves = sparse.csr_array((trees.weight[read].astype(np.float64), heads, indptr), shape=(size, size))
+        return sparse.csr_array(moves + sparse.diags_array(1.0 - moves.sum(axis=1)))  # as `apply_compact` has it
 
 
 def _preconditioner_pays(bellman: Bellman, cells: int) -> bool:

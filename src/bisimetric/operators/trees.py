@@ -21,14 +21,17 @@ from bisimetric import kernels
 from bisimetric._support import memory
 from bisimetric._support.blocks import for_even_split
 from bisimetric.errors import InvalidProblem
-from bisimetric.kernels.layout import Cells, Pairs, Rows, Trees
+from bisimetric.kernels.layout import COMPACT_BITS, Cells, Pairs, Rows, Trees
+from bisimetric.linear.krylov import ONE_CALL
 from bisimetric.models.rows import Floats, Ints, Mask, offsets
 from bisimetric.problems.discounted import Problem
 
 if TYPE_CHECKING:
     from bisimetric.operators.bellman import Bellman
 
+COMPACT_FROM = ONE_CALL  # cells of all trees: larger ones are compact where they can be
 MOST_PAIRS = 2**31  # of states: their flat numbers have 32 bits
+FLOW_BYTES, COMPACT_FLOW_BYTES = 12, 5  # of a cell: where its flow leads, and the flow
 PAIR_VECTORS = 10  # arrays of doubles, one entry per pair that is solved, that an exact solve holds at its peak
 STATE_VECTORS = 3  # the same, over all pairs of states
 
@@ -135,10 +138,13 @@ def is_symmetric(problem: Problem) -> bool:
     return stop is None or bool(np.array_equal(stop, stop.T) and not stop.diagonal().any())
 
 
-def new_trees(bellman: Bellman) -> Trees:
-    """Room for one transport tree per pair; estimated before it is allocated."""
+def new_trees(bellman: Bellman, *, may_round: bool = False) -> Trees:
+    """Room for one transport tree per pair; estimated before it is allocated.
+
+    `may_round` allows the compact layout, whose flows are rounded, for evaluations that sweeps correct.
+    """
     n, m = bellman.shape
-    offset, shift = _layout(bellman)
+    offset, shift = _layout(bellman, may_round)
     needed = _bytes(bellman, offset, shift)
     if needed > memory.NEGLIGIBLE:
         what = f"solving {n} x {m} state pairs"
@@ -146,13 +152,14 @@ def new_trees(bellman: Bellman) -> Trees:
     if n * m >= MOST_PAIRS:
         raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
     cells, kind = int(offset[-1]), np.dtype(f"u{shift // 4}")
+    to, flow = (np.uint8, np.float32) if shift == COMPACT_BITS else (np.int32, np.float64)
     return Trees(
         offset[:-1].copy(),
         np.empty(cells, kind),
         shift,
         np.zeros(bellman.pairs.size, kind),
-        np.empty(cells, np.int32),
-        np.empty(cells),
+        np.empty(cells, to),
+        np.empty(cells, flow),
     )
 
 
@@ -167,19 +174,19 @@ def moved_trees(bellman: Bellman, before: TreeWitness, room: Trees | None = None
     everywhere = bellman.pairs.is_complete and other.pairs.is_complete and not bellman.stop.size and not other.stop.size
     if not (same and everywhere) or bellman.is_full:
         return None
-    trees = new_trees(bellman) if room is None else room
+    trees = new_trees(bellman, may_round=before.trees.is_compact) if room is None else room
     np.copyto(trees.code, before.trees.code)
     return trees
 
 
 def tree_cells(bellman: Bellman) -> int:
     """How many cells the trees of all pairs have."""
-    return int(_layout(bellman)[0][-1])
+    return int(_layout(bellman, may_round=False)[0][-1])
 
 
-def tree_bytes(bellman: Bellman) -> int:
+def tree_bytes(bellman: Bellman, *, may_round: bool = False) -> int:
     """Memory for the trees of all pairs, and for the vectors that an exact solve needs beside them."""
-    return _bytes(bellman, *_layout(bellman))
+    return _bytes(bellman, *_layout(bellman, may_round))
 
 
 def tree_begins(bellman: Bellman, trees: Trees) -> Ints:
@@ -190,12 +197,22 @@ def tree_begins(bellman: Bellman, trees: Trees) -> Ints:
     return trees.offset[x] + bellman.pairs.listed.begin
 
 
+def compact_targets(bellman: Bellman, cells: npt.NDArray[np.uint8], used: Ints) -> npt.NDArray[np.int32]:
+    """The flat pairs that cells of the compact layout lead to, `used` of them for each pair in turn."""
+    x, y = (np.repeat(states, used) for states in bellman.pairs.states(0, bellman.pairs.size))
+    source, target = bellman.source, bellman.target
+    after_x = source.indices[source.indptr[x] + (cells >> COMPACT_BITS)]
+    to: npt.NDArray[np.int32] = after_x * np.int32(bellman.shape[1])
+    to += target.indices[target.indptr[y] + cells % (1 << COMPACT_BITS)]
+    return to
+
+
 def without_flows(trees: Trees) -> Trees:
     """Trees without the evaluation's copy of their flows, which a solution does not need."""
-    return trees._replace(target=np.empty(0, np.int32), weight=np.empty(0))
+    return trees._replace(target=trees.target[:0].copy(), weight=trees.weight[:0].copy())
 
 
-def _layout(bellman: Bellman) -> tuple[Ints, int]:
+def _layout(bellman: Bellman, may_round: bool) -> tuple[Ints, int]:
     """Where the trees of every source row begin, and the bits of a node number; a code is two of those."""
     sizes, pairs = bellman.sizes, bellman.pairs.listed
     if bellman.pairs.is_complete:
@@ -203,16 +220,19 @@ def _layout(bellman: Bellman) -> tuple[Ints, int]:
     else:
         from_targets = offsets(sizes[1][pairs.column])
         per_row = np.diff(pairs.row) * (sizes[0] - 1) + np.diff(from_targets[pairs.row])
+    begins = offsets(per_row)
     node_bits = (sum(bellman.longest) - 1).bit_length()
-    shift = next(bits for bits in (8, 16, 32) if node_bits <= bits)
-    return offsets(per_row), shift
+    compact = may_round and begins[-1] > COMPACT_FROM and bellman.pairs.is_complete and not bellman.stop.size
+    shift = next(bits for bits in (COMPACT_BITS, 8, 16, 32) if node_bits <= bits and (compact or bits > COMPACT_BITS))
+    return begins, shift
 
 
 def _bytes(bellman: Bellman, offset: Ints, shift: int) -> int:
     """Memory for trees of this layout and for what an exact solve needs beside them."""
     n, m = bellman.shape
     size = bellman.pairs.size
-    trees = int(offset[-1]) * (shift // 4 + 12) + 2 * size
+    code, flow = shift // 4, COMPACT_FLOW_BYTES if shift == COMPACT_BITS else FLOW_BYTES
+    trees = int(offset[-1]) * (code + flow) + code * size
     lists = sum(array.nbytes for array in bellman.pairs.listed)
     return trees + lists + 8 * PAIR_VECTORS * size + 8 * STATE_VECTORS * n * m
 

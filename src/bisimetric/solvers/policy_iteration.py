@@ -108,7 +108,7 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
             raise InvalidOption(f"accuracy is {self.accuracy!r}, expected a number in (0, 1); 0.01 works well")
 
     def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> PolicyIterate:
-        trees = new_trees(bellman)  # first of all: it refuses what is too large
+        trees = new_trees(bellman, may_round=True)  # first of all: it refuses what is too large
         start = rough_value(bellman, START_ACCURACY) if value is None else value
         swept = sweep_trees(bellman, start, trees, cold=True)
         evaluation = Evaluation(bellman)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from bisimetric.kernels._compile import finite_part, inlined_part, kernel, part
-from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, Index
+from bisimetric.kernels.layout import COMPACT_BITS, FEW_CELLS, HINT_RUN, Index
 from bisimetric.kernels.listing import folded_number
 from bisimetric.kernels.transport.simplex import (
     CHILD,
@@ -158,19 +158,23 @@ def _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real):
 @inlined_part
 def _store(x_at, y_at, at, sx, sy, p_to, q_to, listed, number, width, tree, real, codes, shift, target, weight):
     """Write a tree and the cells with flow at position `at`; returns how many cells there are."""
-    numbered = number.size > 0
+    numbered, compact = number.size > 0, shift == COMPACT_BITS
     used = 0
     for k in range(sx + sy - 1):
         u = tree[k, CHILD]
         w = tree[k, PARENT]
         codes[Index(at + k)] = (Index(u) << Index(shift)) | Index(w)
         if real[FLOW, u] > 0.0:
-            after_x = np.int64(p_to[Index(x_at + min(u, w))])
-            after_y = np.int64(q_to[Index(y_at + max(u, w) - sx)])
+            from_x = np.int64(min(u, w))
+            from_y = np.int64(max(u, w)) - sx
+            after_x = np.int64(p_to[Index(x_at + from_x)])
+            after_y = np.int64(q_to[Index(y_at + from_y)])
             after = after_x * width + after_y
             if listed:
                 after = number[after] if numbered else folded_number(width, after_x, after_y)
             known = after < 0  # an evaluation changes nothing there
+            if compact:  # then all pairs are solved
+                after = from_x << COMPACT_BITS | from_y
             target[Index(at + used)] = 0 if known else after
             weight[Index(at + used)] = 0.0 if known else real[FLOW, u]
             used += 1
