@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric.couplings.witness import CELLS_AT_ONCE, Witness
+from bisimetric.kernels.layout import NEVER
 from bisimetric.models.rows import offsets
-from bisimetric.operators.bellman import NEVER, Bellman
+from bisimetric.operators.bellman import Bellman
 
 
 def closed_subset(

@@ -178,7 +178,7 @@ def kernel(function: Function, *, fastmath: bool | set[str] = False) -> Function
     A kernel must return numbers or a plain tuple of them. To return an array or a named tuple, numba runs Python code,
     which raises KeyboardInterrupt after Ctrl-C; numba does not check for that, and the process would crash.
     """
-    compiled: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
+    compiled: Any = numba.njit(nogil=True, fastmath=fastmath, no_cfunc_wrapper=True)(function)
     if not numba.config.DISABLE_JIT:
         compiled.compile = _protected(compiled.compile)
         if _CACHE_FOLDER is not None:
@@ -189,6 +189,17 @@ def kernel(function: Function, *, fastmath: bool | set[str] = False) -> Function
 def part(function: Function) -> Function:
     """Compile a function that only kernels call. Without a wrapper for Python this takes half the time."""
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[no-any-return]
+
+
+def part_of(compiled: Function) -> Function:
+    """The function of a kernel as a part, for other kernels to call."""
+    if numba.config.DISABLE_JIT:
+        return compiled
+    options: Any = compiled.targetoptions  # type: ignore[attr-defined]
+    function: Function = compiled.py_func  # type: ignore[attr-defined]
+    return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=options["fastmath"])(  # type: ignore[no-any-return]
+        function
+    )
 
 
 def inlined_part(function: Function) -> Function:

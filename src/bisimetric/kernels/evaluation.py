@@ -153,7 +153,8 @@ def sweep_stored(indptr, indices, data, b, discount, law, spare, times):
             for k in range(Index(indptr[row]), Index(indptr[row + Index(1)])):
                 expected += data[k] * law[Index(indices[k])]
             spare[row] = b[row] + discount * expected
-        law[:] = spare
+        for row in range(b.size):  # not law[:] = spare, for which numba would compile an error message
+            law[row] = spare[row]
 
 
 @kernel

@@ -16,11 +16,22 @@ from typing import Any
 import numpy as np
 
 from bisimetric.kernels import evaluation, modes
-from bisimetric.kernels._compile import kernel, part
+from bisimetric.kernels._compile import kernel, part, part_of
 from bisimetric.kernels.layout import SLACK
 
 MOST_STARTS = 5  # restarts in one solve, at most
 FIRST: Any = np.int64(0)  # typed: for a plain Python number numba compiles a second version of the steps
+
+_trees = part_of(evaluation.apply_trees)
+_independent = part_of(evaluation.apply_independent)
+_stored = part_of(evaluation.apply_stored)
+_step_direction = part_of(evaluation.step_direction)
+_step_half = part_of(evaluation.step_half)
+_step_full = part_of(evaluation.step_full)
+_sums = part_of(modes.sums)
+_means = part_of(modes.means)
+_combine = part_of(modes.combine)
+_correct = part_of(modes.correct)
 
 
 def bicgstab_over(apply, direction, half, full, assign, name="bicgstab"):
@@ -79,9 +90,15 @@ def bicgstab_over(apply, direction, half, full, assign, name="bicgstab"):
 
 
 @part
-def _apply_trees(system, vector, out, other):
-    discount, P, Q, pairs, trees, sums = system
-    evaluation.apply_trees(FIRST, len(sums), vector, out, other, discount, P, Q, pairs, trees, sums)
+def _apply(system, vector, out, other):
+    """For any `layout.System`."""
+    discount, matrix, stop, P, Q, pairs, trees, sums = system
+    if matrix.indptr.size > 0:
+        _stored(FIRST, len(sums), matrix.indptr, matrix.indices, matrix.data, vector, out, other, discount, sums)
+    elif trees.offset.size > 0:
+        _trees(FIRST, len(sums), vector, out, other, discount, P, Q, pairs, trees, sums)
+    else:
+        _independent(FIRST, len(sums), vector, out, other, discount, stop, P, Q, sums)
     return _total(sums)
 
 
@@ -92,12 +109,12 @@ def _apply_preconditioned(system, vector, out, other):
     discount, P, Q, pairs, trees = tree_system
     by_row, by_cluster, mean_x, mean_y, block, added = work
     m = len(mean_y)
-    modes.sums(FIRST, len(by_cluster), vector, layout, m, by_row, by_cluster)
-    mean = modes.means(layout, by_row, by_cluster, mean_x, mean_y, block)
+    _sums(FIRST, len(by_cluster), vector, layout, m, by_row, by_cluster)
+    mean = _means(layout, by_row, by_cluster, mean_x, mean_y, block)
     added_x = _times(inverse_x, mean_x, mean * discount / (1.0 - discount))
-    modes.combine(layout, coarse, block, _times(inverse_y, mean_y, 0.0), added)
-    modes.correct(FIRST, len(by_row), vector, scaled, layout, m, mean, mean_x, mean_y, added_x, added, quickness)
-    evaluation.apply_trees(FIRST, len(sums), scaled, out, other, discount, P, Q, pairs, trees, sums)
+    _combine(layout, coarse, block, _times(inverse_y, mean_y, 0.0), added)
+    _correct(FIRST, len(by_row), vector, scaled, layout, m, mean, mean_x, mean_y, added_x, added, quickness)
+    _trees(FIRST, len(sums), scaled, out, other, discount, P, Q, pairs, trees, sums)
     return _total(sums)
 
 
@@ -112,20 +129,6 @@ def _times(matrix, vector, constant):
             total += row[k] * vector[k]
         out[i] = total
     return out
-
-
-@part
-def _apply_independent(system, vector, out, other):
-    discount, stop, P, Q, sums = system
-    evaluation.apply_independent(FIRST, len(sums), vector, out, other, discount, stop, P, Q, sums)
-    return _total(sums)
-
-
-@part
-def _apply_stored(system, vector, out, other):
-    discount, indptr, indices, data, sums = system
-    evaluation.apply_stored(FIRST, len(sums), indptr, indices, data, vector, out, other, discount, sums)
-    return _total(sums)
 
 
 @part
@@ -148,22 +151,20 @@ def _assign(out, vector):
 
 @part
 def _direction(p, r, v, beta, omega):
-    evaluation.step_direction(FIRST, p.size, p, r, v, beta, omega)
+    _step_direction(FIRST, p.size, p, r, v, beta, omega)
 
 
 @part
 def _half(r, v, alpha):
-    evaluation.step_half(FIRST, r.size, r, v, alpha)
+    _step_half(FIRST, r.size, r, v, alpha)
 
 
 @part
 def _full(system, x, p, r, t, shadow, alpha, omega):
     sums = system[-1][:1]
-    evaluation.step_full(FIRST, len(sums), x, p, r, t, shadow, alpha, omega, sums)
+    _step_full(FIRST, len(sums), x, p, r, t, shadow, alpha, omega, sums)
     return sums[0, 0], sums[0, 1]
 
 
-on_trees = kernel(bicgstab_over(_apply_trees, _direction, _half, _full, _assign, "on_trees"))
+bicgstab = kernel(bicgstab_over(_apply, _direction, _half, _full, _assign, "bicgstab"))
 preconditioned = kernel(bicgstab_over(_apply_preconditioned, _direction, _half, _full, _assign, "preconditioned"))
-independent = kernel(bicgstab_over(_apply_independent, _direction, _half, _full, _assign, "independent"))
-stored = kernel(bicgstab_over(_apply_stored, _direction, _half, _full, _assign, "stored"))

@@ -81,6 +81,22 @@ class Trees(NamedTuple):
         return self.shift == COMPACT_BITS
 
 
+class System(NamedTuple):
+    """I - γΠ for one of three Π: a stored matrix, the trees' coupling, or the independent coupling if neither is there.
+
+    One type for all, so that one compiled solver serves them. What a system does not need has no entries.
+    """
+
+    discount: float
+    matrix: Rows  # a stored Π; it may have rows of any sum
+    stop: npt.NDArray[np.bool_]  # as the following fields: of an operator on pairs of states
+    source: Rows
+    target: Rows
+    pairs: Pairs
+    trees: Trees
+    sums: npt.NDArray[np.float64]  # [parts, 2], room for partial sums; a part is a source row, or a share of a matrix
+
+
 class Modes(NamedTuple):
     """Clusters of source and of target states; their products are blocks of pairs."""
 
@@ -90,6 +106,22 @@ class Modes(NamedTuple):
     size_y: npt.NDArray[np.float64]
     member_at: npt.NDArray[np.int64]  # [clusters of source states + 1], where the members of each begin
     member: npt.NDArray[np.int64]  # [n]
+
+
+NO_ROWS = Rows(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))
+NO_PAIRS = Pairs(np.empty(0, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
+NEVER = np.zeros((0, 0), np.bool_)  # a mask of stops that stands for none
+
+
+def no_trees(shift: int = 8) -> Trees:
+    """Arrays of the types of trees whose nodes have this many bits, with nothing in them."""
+    codes = np.empty(0, tree_code(shift))
+    return Trees(np.empty(0, np.int64), codes, shift, codes, np.empty(0, np.int32), np.empty(0))
+
+
+def tree_code(shift: int) -> npt.DTypeLike:
+    """The type of a code, which is two node numbers of this many bits."""
+    return np.dtype(f"u{shift // 4}")
 
 
 class Cells(NamedTuple):

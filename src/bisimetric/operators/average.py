@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
+from bisimetric.kernels.layout import NEVER
 from bisimetric.linear.ladder import Ladder
 from bisimetric.models.recurrence import Recurrence
 from bisimetric.models.rows import Floats, Ints, Mask
-from bisimetric.operators.bellman import NEVER, Bellman, as_rows, power_of_two
+from bisimetric.operators.bellman import Bellman, as_rows, power_of_two
 from bisimetric.operators.trees import PairList
 from bisimetric.problems.average import AverageProblem
 

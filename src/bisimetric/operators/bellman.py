@@ -20,7 +20,7 @@ from scipy import sparse
 from bisimetric import kernels
 from bisimetric._support.blocks import for_each_block
 from bisimetric.cost.ground import Number, largest_cost_error
-from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, Rows, Trees
+from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, NEVER, Rows, Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask
 from bisimetric.operators.trees import PairList, is_symmetric
 from bisimetric.problems.discounted import Problem
@@ -32,7 +32,6 @@ FULL_FROM = 400  # pairs of states from which full rows have a sweep of their ow
 HUBS = 4  # source states whose trees a first sweep over full rows may take over in all other rows
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
 WORTH_A_LIST = 0.25  # share of pairs at which V is known, from which the others are listed
-NEVER = np.zeros((0, 0), np.bool_)  # a mask of stops that stands for none
 
 
 class Sweep(NamedTuple):

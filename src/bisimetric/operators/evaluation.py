@@ -13,14 +13,14 @@ import numpy as np
 from scipy import sparse
 
 from bisimetric import kernels
-from bisimetric.kernels.layout import SLACK, Trees
+from bisimetric.kernels.layout import NO_ROWS, SLACK, System, Trees, no_trees
 from bisimetric.linear import direct, krylov
 from bisimetric.linear.krylov import MAX_PRODUCTS, ONE_CALL, Solved
 from bisimetric.linear.ladder import MANY_PRODUCTS, Ladder, storable
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.modes import DENSE_RESOLVENT_FROM, Preconditioner, rows_matrix
-from bisimetric.operators.trees import compact_targets, tree_begins
+from bisimetric.operators.trees import compact_targets, node_bits, tree_begins
 
 SLOW_MODES_FROM = 16  # products in one evaluation: more of them suggest slow modes
 WORTH_MODES = 4 * 10**6  # multiplications that making the preconditioner takes, about
@@ -91,8 +91,7 @@ class Evaluation:
         n = bellman.shape[0]
         if trees.is_compact or trees.code.size > ONE_CALL:
             return krylov.bicgstab(self._product(trees), residual, guess, rows=n, target=target, budget=budget)
-        system = bellman.discount, bellman.source, bellman.target, bellman.pairs.listed, trees, np.empty((n, 2))
-        return Solved(guess, *kernels.krylov.on_trees(system, residual, guess, target, budget))
+        return _solve_in_one_call(bellman, trees, residual, guess, target, budget)
 
     def _in_one_call(self, trees: Trees) -> bool:
         (n, m), cells = self._bellman.shape, trees.code.size
@@ -133,6 +132,13 @@ class Evaluation:
         heads = compact_targets(self._bellman, trees.target[read], used)
         moves = sparse.csr_array((trees.weight[read].astype(np.float64), heads, indptr), shape=(size, size))
         return sparse.csr_array(moves + sparse.diags_array(1.0 - moves.sum(axis=1)))  # as `apply_compact` has it
+
+
+def _solve_in_one_call(bellman: Bellman, trees: Trees, b: Floats, guess: Floats, target: float, budget: int) -> Solved:
+    """BiCGSTAB for the trees' coupling, or the independent one; `guess` is overwritten."""
+    sides, sums = (bellman.source, bellman.target), np.empty((bellman.shape[0], 2))
+    system = System(bellman.discount, NO_ROWS, bellman.stop, *sides, bellman.pairs.listed, trees, sums)
+    return Solved(guess, *kernels.krylov.bicgstab(system, b, guess, target, budget))
 
 
 def _preconditioner_pays(bellman: Bellman, cells: int) -> bool:
@@ -178,9 +184,7 @@ def independent_value(bellman: Bellman, accuracy: float, *, surely: bool = False
         apply = krylov.by_rows(work, n, multiplications)
         solved = krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
     else:
-        system = bellman.discount, bellman.stop, *rows, np.empty((n, 2))
-        x = cost.copy()
-        solved = Solved(x, *kernels.krylov.independent(system, cost, x, accuracy, MAX_PRODUCTS))
+        solved = _solve_in_one_call(bellman, no_trees(node_bits(bellman)), cost, cost.copy(), accuracy, MAX_PRODUCTS)
     if surely and not solved.residual <= SLACK * accuracy:
         apply = krylov.by_rows(work, n, multiplications)
         matrix = lambda: _product_matrix(bellman)  # noqa: E731

@@ -21,7 +21,7 @@ from bisimetric import kernels
 from bisimetric._support import memory
 from bisimetric._support.blocks import for_even_split
 from bisimetric.errors import InvalidProblem
-from bisimetric.kernels.layout import COMPACT_BITS, Cells, Pairs, Rows, Trees
+from bisimetric.kernels.layout import COMPACT_BITS, Cells, Pairs, Rows, Trees, tree_code
 from bisimetric.linear.krylov import ONE_CALL
 from bisimetric.models.rows import Floats, Ints, Mask, offsets
 from bisimetric.problems.discounted import Problem
@@ -151,7 +151,7 @@ def new_trees(bellman: Bellman, *, may_round: bool = False) -> Trees:
         memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")
     if n * m >= MOST_PAIRS:
         raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
-    cells, kind = int(offset[-1]), np.dtype(f"u{shift // 4}")
+    cells, kind = int(offset[-1]), tree_code(shift)
     to, flow = (np.uint8, np.float32) if shift == COMPACT_BITS else (np.int32, np.float64)
     return Trees(
         offset[:-1].copy(),
@@ -221,10 +221,14 @@ def _layout(bellman: Bellman, may_round: bool) -> tuple[Ints, int]:
         from_targets = offsets(sizes[1][pairs.column])
         per_row = np.diff(pairs.row) * (sizes[0] - 1) + np.diff(from_targets[pairs.row])
     begins = offsets(per_row)
-    node_bits = (sum(bellman.longest) - 1).bit_length()
     compact = may_round and begins[-1] > COMPACT_FROM and bellman.pairs.is_complete and not bellman.stop.size
-    shift = next(bits for bits in (COMPACT_BITS, 8, 16, 32) if node_bits <= bits and (compact or bits > COMPACT_BITS))
-    return begins, shift
+    return begins, node_bits(bellman, compact=compact)
+
+
+def node_bits(bellman: Bellman, *, compact: bool = False) -> int:
+    """The bits of a node number: 8, 16 or 32, or fewer in compact trees."""
+    needed = (sum(bellman.longest) - 1).bit_length()
+    return next(bits for bits in (COMPACT_BITS, 8, 16, 32) if needed <= bits and (compact or bits > COMPACT_BITS))
 
 
 def _bytes(bellman: Bellman, offset: Ints, shift: int) -> int:

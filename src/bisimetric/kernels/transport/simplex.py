@@ -79,56 +79,6 @@ def flows(sx, sy, tree, real):
 
 
 @part
-def primal(sx, sy, cost, tree, real, tol):
-    """Pivot a strongly feasible tree until no reduced cost is below -tol; returns the number of pivots.
-
-    The number is negative if the limit was hit. Reads only CHILD and PARENT of `tree`, and fills in its other fields.
-    """
-    plant(sx, sy, cost, tree, real)
-    next_row = FIRST_ROW
-    pivots = 0
-    limit = PIVOTS_PER_NODE * (sx + sy + 10)
-    while True:
-        enter_i, enter_j, next_row = _entering(sx, sy, cost, real, next_row, tol)
-        if enter_i == NOBODY:
-            break
-        if pivots == limit:
-            pivots = -pivots
-            break
-        p = enter_i
-        q = Node(sx + enter_j)
-        reduced = cost[enter_i, enter_j] - real[POT, p] - real[POT, q]
-        top = _common_ancestor(p, q, tree)
-        # Leaving arc: smallest flow among those that shrink; '<' on p's side, '<=' on q's keeps the tree
-        # strongly feasible.
-        delta = HUGE_COST
-        out = NOBODY
-        out_on_p_side = True
-        u = p
-        while u != top:
-            if u < sx and real[FLOW, u] < delta:
-                delta = real[FLOW, u]
-                out = u
-            u = tree[u, UP]
-        u = q
-        while u != top:
-            if u >= sx and real[FLOW, u] <= delta:
-                delta = real[FLOW, u]
-                out = u
-                out_on_p_side = False
-            u = tree[u, UP]
-        _push(sx, p, q, top, delta, tree, real)
-        if out_on_p_side:
-            _rehang(sx, p, q, out, delta, reduced, tree, real)
-        else:
-            _rehang(sx, q, p, out, delta, -reduced, tree, real)
-        pivots += 1
-    if pivots != 0:
-        list_arcs(tree)
-    return pivots
-
-
-@part
 def dual(sx, sy, cost, tree, real):
     """Make a tree that is optimal for other marginals strongly feasible for these; returns the number of pivots.
 
@@ -256,24 +206,33 @@ def _lowest_of_rows(cost, first, last, real, sy):
 
 
 @finite_part
+def _entering_narrow(sx, sy, cost, real, next_row, tol):
+    """Find the cell with the most negative reduced cost: its row and column, NOBODY if none is below -tol."""
+    best = -tol
+    enter_i = NOBODY
+    enter_j = NOBODY
+    for i in range(sx):
+        for j in range(sy):
+            reduced = cost[i, j] - real[POT, i] - real[POT, Index(sx + j)]
+            if reduced < best:
+                best = reduced
+                enter_i = Node(i)
+                enter_j = Node(j)
+    return enter_i, enter_j, next_row
+
+
+@finite_part
 def _entering(sx, sy, cost, real, next_row, tol):
     """Find the cell that enters: returns its row and column, and the row at which the next search starts.
 
     It has the most negative reduced cost of all cells (small supports), or of the next source rows, so many at once,
     that have one below -tol (large supports). Row and column are NOBODY if no reduced cost is below -tol.
     """
+    if sx * sy <= FEW_CELLS:
+        return _entering_narrow(sx, sy, cost, real, next_row, tol)
     best = -tol
     enter_i = NOBODY
     enter_j = NOBODY
-    if sx * sy <= FEW_CELLS:
-        for i in range(sx):
-            for j in range(sy):
-                reduced = cost[i, j] - real[POT, i] - real[POT, Index(sx + j)]
-                if reduced < best:
-                    best = reduced
-                    enter_i = Node(i)
-                    enter_j = Node(j)
-        return enter_i, enter_j, next_row
     looked = 0
     while looked < sx:
         last = min(next_row + PRICED_ROWS, sx)
@@ -394,3 +353,61 @@ def list_arcs(tree):
         tree[k, PARENT] = tree[u, UP]
         k += 1
         u = next_below(u, ROOT, tree)
+
+
+def primal_over(entering):
+    """Make the primal simplex over this search for an entering cell."""
+
+    def primal(sx, sy, cost, tree, real, tol):
+        """Pivot a strongly feasible tree until no reduced cost is below -tol; returns the number of pivots.
+
+        The number is negative if the limit was hit. Reads only CHILD and PARENT of `tree`, and fills in the rest.
+        """
+        plant(sx, sy, cost, tree, real)
+        next_row = FIRST_ROW
+        pivots = 0
+        limit = PIVOTS_PER_NODE * (sx + sy + 10)
+        while True:
+            enter_i, enter_j, next_row = entering(sx, sy, cost, real, next_row, tol)
+            if enter_i == NOBODY:
+                break
+            if pivots == limit:
+                pivots = -pivots
+                break
+            p = enter_i
+            q = Node(sx + enter_j)
+            reduced = cost[enter_i, enter_j] - real[POT, p] - real[POT, q]
+            top = _common_ancestor(p, q, tree)
+            # Leaving arc: smallest flow among those that shrink; '<' on p's side, '<=' on q's keeps the tree
+            # strongly feasible.
+            delta = HUGE_COST
+            out = NOBODY
+            out_on_p_side = True
+            u = p
+            while u != top:
+                if u < sx and real[FLOW, u] < delta:
+                    delta = real[FLOW, u]
+                    out = u
+                u = tree[u, UP]
+            u = q
+            while u != top:
+                if u >= sx and real[FLOW, u] <= delta:
+                    delta = real[FLOW, u]
+                    out = u
+                    out_on_p_side = False
+                u = tree[u, UP]
+            _push(sx, p, q, top, delta, tree, real)
+            if out_on_p_side:
+                _rehang(sx, p, q, out, delta, reduced, tree, real)
+            else:
+                _rehang(sx, q, p, out, delta, -reduced, tree, real)
+            pivots += 1
+        if pivots != 0:
+            list_arcs(tree)
+        return pivots
+
+    return primal
+
+
+primal = part(primal_over(_entering))
+primal_narrow = part(primal_over(_entering_narrow))  # for small supports only; compiles faster

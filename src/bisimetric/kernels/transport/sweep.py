@@ -37,6 +37,7 @@ from bisimetric.kernels.transport.simplex import (
     lowest_difference,
     new_tree,
     primal,
+    primal_narrow,
 )
 from bisimetric.kernels.transport.starts import greedy, staircase
 
@@ -53,9 +54,9 @@ def _load(codes, shift, at, arcs, tree):
         tree[k, PARENT] = code & mask
 
 
-@finite_part
-def _duals(codes, shift, at, sx, sy, cost, real, tol):
-    """Compute the potentials of a stored tree; returns its lowest reduced cost (for large supports, any below -tol)."""
+@part
+def _potentials(codes, shift, at, sx, sy, cost, real):
+    """Compute the potentials of a stored tree."""
     shift = Index(shift)
     mask = (Index(1) << shift) - Index(1)
     first = Index(sx)
@@ -65,14 +66,26 @@ def _duals(codes, shift, at, sx, sy, cost, real, tol):
         u = code >> shift
         w = code & mask
         real[POT, u] = cost[min(u, w), max(u, w) - first] - real[POT, w]
+
+
+@finite_part
+def _narrow_slack(sx, sy, cost, real, tol):
+    """The lowest reduced cost, at most 0."""
     slack = 0.0
+    for i in range(sx):
+        lowest = HUGE_COST
+        for j in range(sy):
+            lowest = min(lowest, cost[i, j] - real[POT, Index(sx + j)])
+        slack = min(slack, lowest - real[POT, i])
+    return slack
+
+
+@finite_part
+def _slack(sx, sy, cost, real, tol):
+    """The same; for large supports any reduced cost below -tol will do."""
     if sx * sy <= FEW_CELLS:
-        for i in range(sx):
-            lowest = HUGE_COST
-            for j in range(sy):
-                lowest = min(lowest, cost[i, j] - real[POT, Index(sx + j)])
-            slack = min(slack, lowest - real[POT, i])
-        return slack
+        return _narrow_slack(sx, sy, cost, real, tol)
+    slack = 0.0
     for i in range(sx):
         slack = min(slack, lowest_difference(cost, i, real, POT, sx, sy) - real[POT, i])
         if slack < -tol:
@@ -206,8 +219,8 @@ def _first_tree(x, y, last_x, last_y, P, Q, hint, local, tree, real, links):
     return abs(repairs)
 
 
-def improve_over(first_tree, name):
-    """Make the sweep over this way to start a tree; `improve` takes all rows, `improve_narrow` compiles faster."""
+def improve_over(first_tree, lowest_slack, primal, name):
+    """Make the sweep over these parts; `improve` takes all rows, `improve_narrow` compiles faster."""
 
     def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees, residual, tol, cold):
         """Pivot every tree to optimality, and set residual = c + γ·OT_value - value.
@@ -259,7 +272,8 @@ def improve_over(first_tree, name):
                     at = offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + y_at)
                     ignored = tol[sx + sy]
                     if not cold:
-                        slack = _duals(codes, shift, at, sx, sy, local, real, ignored)
+                        _potentials(codes, shift, at, sx, sy, local, real)
+                        slack = lowest_slack(sx, sy, local, real, ignored)
                     if cold or slack < -ignored:
                         _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
                         if not cold:
@@ -289,8 +303,8 @@ def improve_over(first_tree, name):
     return improve
 
 
-improve = kernel(improve_over(_first_tree, "improve"))
-improve_narrow = kernel(improve_over(_first_narrow_tree, "improve_narrow"))
+improve = kernel(improve_over(_first_tree, _slack, primal, "improve"))
+improve_narrow = kernel(improve_over(_first_narrow_tree, _narrow_slack, primal_narrow, "improve_narrow"))
 
 
 @part
@@ -348,7 +362,8 @@ def repair(first, last, value, cost, scale, discount, P, Q, pairs, trees, residu
             used[pair] = _store(
                 x_at, y_at, at, sx, sy, p_to, q_to, False, number, width, tree, real, codes, shift, target, weight
             )
-            slack = _duals(codes, shift, at, sx, sy, local, real, HUGE_COST)
+            _potentials(codes, shift, at, sx, sy, local, real)
+            slack = _slack(sx, sy, local, real, HUGE_COST)
             change = cost[x, y] * scale + discount * _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real) - value[x, y]
             residual[pair] = change
             lowest = min(lowest, change + discount * slack)
