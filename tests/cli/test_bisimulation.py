@@ -30,7 +30,7 @@ def test_text(name, process):
     assert "Largest classes" in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
     assert "\x1b" not in ran.out
-    assert ran.err in ("", "bisimetric: compiling kernels, 10 to 25 seconds (once for each kind of solve)\n")
+    assert all(line.startswith("bisimetric: compiling kernels for ") for line in ran.err.splitlines())
 
 
 @pytest.mark.parametrize("name", KEYS)

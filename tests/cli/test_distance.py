@@ -31,7 +31,7 @@ def test_the_readme_command(process):
     assert "\x1b" not in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
     assert not any(line.endswith(" ") for line in ran.out.splitlines())
-    assert ran.err in ("", "bisimetric: compiling kernels, 10 to 25 seconds (once for each kind of solve)\n")
+    assert all(line.startswith("bisimetric: compiling kernels for ") for line in ran.err.splitlines())
 
 
 def test_printed_interval_holds(command):

@@ -4,8 +4,8 @@ numba's own cache looks only at the file of the function that is called, so it k
 changes; its index can mix up two signatures that two processes write at once; and a damaged file, or a full disk, stops
 the program. Here the folder is named after a hash of all kernel sources and of the versions and flags that change the
 code, and every signature has its own file with a checksum. A problem with these files never fails a call: code that
-cannot be read is compiled again, and code that cannot be written is not kept. One line on stderr announces the first
-compilation in a process.
+cannot be read is compiled again, and code that cannot be written is not kept. Lines on stderr say what is compiled
+when it is first needed, by `PURPOSES`.
 
 The cache uses private names of numba: `NullCache` and `dumps`, `CompileResult._reduce` and `_rebuild`, the attribute
 `_cache` of a dispatcher. Where one is missing or works differently, every process compiles its kernels, and everything
@@ -38,7 +38,28 @@ from bisimetric._support.threads import call_in_thread
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
 
+KERNELS = "bisimetric.kernels."
 CACHE_VARIABLE = "BISIMETRIC_CACHE_DIR"  # overrides the user's cache folder
+
+# What the kernels of a file are for, in a user's words.
+PURPOSES = {
+    "check": "certificates",
+    "components": "strongly connected states",
+    "evaluation": "products with large couplings",
+    "gradient": "gradients",
+    "krylov": "values of couplings",
+    "lifting": "solutions on classes of states",
+    "listing": "lists of pairs",
+    "modes": "slowly mixing chains",
+    "refinement": "classes of bisimilar states",
+    "robust": "chains with row errors",
+    "sinkhorn.dense": "entropic couplings of full rows",
+    "sinkhorn.elementary": "exponentials of costs",
+    "sinkhorn.projection": "entropic couplings",
+    "sinkhorn.rounding": "rounding entropic couplings",
+    "transport.full": "transports between full rows",
+    "transport.sweep": "transports between rows",
+}
 
 BUSY = threading.RLock()  # held while something is compiled
 if hasattr(os, "register_at_fork"):
@@ -108,7 +129,7 @@ class _Cache(NullCache):  # type: ignore[misc]
     """Compiled code of one kernel, in files that others may write, damage or delete at any time."""
 
     def __init__(self, function: Callable[..., Any], folder: Path) -> None:
-        self._name = f"{function.__module__.removeprefix('bisimetric.kernels.')}.{function.__qualname__}"
+        self._name = f"{function.__module__.removeprefix(KERNELS)}.{function.__qualname__}"
         self._folder = folder
 
     @property
@@ -150,21 +171,27 @@ def _seal(file: Path, code: bytes) -> bytes:
 
 
 class _Announcement(event.Listener if event else object):  # type: ignore[misc]
-    """Says once that kernels are being compiled, whichever kernel comes first."""
+    """Says what is being compiled, once for each purpose: of the kernel that was called, not of its parts."""
 
-    said = False
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+        self._depth = 0
 
     def on_start(self, event: Any) -> None:
+        self._depth += 1
         module = event.data["dispatcher"].py_func.__module__
-        if not self.said and module.startswith("bisimetric."):
-            self.said = True
+        if self._depth > 1 or not module.startswith(KERNELS):
+            return
+        purpose = PURPOSES.get(module.removeprefix(KERNELS), "distances")
+        if purpose not in self._said:
+            self._said.add(purpose)
             kept = _CACHE_FOLDER is not None and os.access(_CACHE_FOLDER, os.W_OK)
-            again = "once for each kind of solve" if kept else "no cache folder is writable, so in every process"
+            again = "once" if kept else "no cache folder is writable, so in every process"
             with suppress(OSError, ValueError):  # stderr is closed
-                print(f"bisimetric: compiling kernels, 10 to 25 seconds ({again})", file=sys.stderr, flush=True)
+                print(f"bisimetric: compiling kernels for {purpose} ({again})", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
-        """Nothing to say."""
+        self._depth -= 1
 
 
 _CACHE_FOLDER = _cache_folder() if event else None
