@@ -53,6 +53,7 @@ PURPOSES = {
     "modes": "slowly mixing chains",
     "refinement": "classes of bisimilar states",
     "robust": "chains with row errors",
+    "side_by_side": "many small problems",
     "sinkhorn.dense": "entropic couplings of full rows",
     "sinkhorn.elementary": "exponentials of costs",
     "sinkhorn.projection": "entropic couplings",

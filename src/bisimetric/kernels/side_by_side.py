@@ -30,6 +30,7 @@ from bisimetric.kernels.layout import (
     Cells,
     Pairs,
     Rows,
+    System,
     Trees,
 )
 from bisimetric.kernels.transport import sweep
@@ -78,13 +79,27 @@ def _stops(problems, k, n, m):
 
 
 @part
+def _system(discount, stop, P, Q, pairs, trees, sums):
+    """The linear system of the trees' coupling."""
+    return System(
+        discount, Rows(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0)), stop, P, Q, pairs, trees, sums
+    )
+
+
+@part
+def _without_trees(trees):
+    """Trees that stand for the independent coupling."""
+    return Trees(np.empty(0, np.int64), trees.code, trees.shift, trees.used, trees.target, trees.weight)
+
+
+@part
 def _start(system, cost, scale, flat):
     """Write the value of the independent coupling, roughly, or the cost where that fails."""
     scaled = np.empty(flat.size)
     for pair in range(flat.size):
         scaled[pair] = cost[pair] * scale
         flat[pair] = scaled[pair]
-    left, _ = krylov.independent(system, scaled, flat, START_ACCURACY, MOST_PRODUCTS)
+    left, _ = krylov.bicgstab(system, scaled, flat, START_ACCURACY, MOST_PRODUCTS)
     if not left <= 1.0:  # the largest cost is in [1, 2)
         for pair in range(flat.size):
             flat[pair] = scaled[pair]
@@ -95,7 +110,7 @@ def _evaluate(system, residual, below, above, shift, target, change):
     """Write by how much the trees' coupling changes the value, or the step of value iteration where that fails."""
     for pair in range(change.size):
         change[pair] = residual[pair] + shift
-    left, _ = krylov.on_trees(system, residual, change, target, MOST_PRODUCTS)
+    left, _ = krylov.bicgstab(system, residual, change, target, MOST_PRODUCTS)
     if not left <= max(-below, above):
         for pair in range(change.size):
             change[pair] = residual[pair] + shift
@@ -141,7 +156,8 @@ def solve(first, last, problems, discount, pivot_tol, goal, shift, code, used, v
         V, cost = flat.reshape((n, m)), costs.reshape((n, m))
         trees = _trees(P, Q, codes, shift, used[here], np.empty(cells, np.int32), np.empty(cells))
         pairs, residual, change, sums = _all_pairs(n, m), np.empty(n * m), np.empty(n * m), np.empty((n, 2))
-        _start((discount, stop, P, Q, sums), costs, scale, flat)
+        _start(_system(discount, stop, P, Q, pairs, _without_trees(trees), sums), costs, scale, flat)
+        system = _system(discount, stop, P, Q, pairs, trees, sums)
         ignored, best, failures, step, ended = 0.0, np.inf, 0, 0, False
         while not ended:
             largest = _largest(flat)
@@ -161,7 +177,7 @@ def solve(first, last, problems, discount, pivot_tol, goal, shift, code, used, v
             ended = gap <= goal * largest or failures == FUTILE_STEPS or step == STEPS_OF_ONE
             target = max(_evaluation_target(span, allowed, pivots, ended), EVALUATION_FLOOR * largest)
             shifted = 0.0 if stopping else 0.5 * onward * (below + above)
-            _evaluate((discount, P, Q, pairs, trees, sums), residual, below, above, shifted, target, change)
+            _evaluate(system, residual, below, above, shifted, target, change)
             ignored = max(IGNORED * span, FREE_PIVOT * allowed)
             into = estimate[here] if ended else flat
             for pair in range(n * m):
