@@ -47,11 +47,13 @@ if TYPE_CHECKING:
     from bisimetric.learning.reduction import Reduction as Reduction
     from bisimetric.learning.reduction import ReductionStep as ReductionStep
     from bisimetric.learning.reduction import reduce as reduce
+    from bisimetric.many.compaction import Compaction as Compaction
+    from bisimetric.many.compaction import compact_store as compact_store
     from bisimetric.many.estimator import MarkovDistance as MarkovDistance
-    from bisimetric.many.pairwise import PairDone as PairDone
     from bisimetric.many.pairwise import pairwise as pairwise
     from bisimetric.many.solve_many import solve_many as solve_many
     from bisimetric.many.table import Distances as Distances
+    from bisimetric.many.table_run import PairDone as PairDone
     from bisimetric.many.warm_up import warm_up as warm_up
     from bisimetric.models.chain import MarkovChain as MarkovChain
     from bisimetric.models.estimated import EstimatedChain as EstimatedChain
@@ -141,9 +143,11 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "reduce",
     ),
     "many.table": ("Distances",),
-    "many.pairwise": (
-        "PairDone",
-        "pairwise",
+    "many.pairwise": ("pairwise",),
+    "many.table_run": ("PairDone",),
+    "many.compaction": (
+        "Compaction",
+        "compact_store",
     ),
     "many.estimator": ("MarkovDistance",),
     "many.solve_many": ("solve_many",),

@@ -107,6 +107,8 @@ class ToleranceNotReached(BisimetricError, RuntimeError):
         The places of the two chains in their lists, in a call of `pairwise`.
     solutions : list or None
         All solutions, in a call of `solve_many`.
+    distances : Distances or None
+        All distances, in a call of `pairwise`.
     """
 
     def __init__(
@@ -115,25 +117,30 @@ class ToleranceNotReached(BisimetricError, RuntimeError):
         solution: Any = None,
         pair: tuple[int, int] | None = None,
         solutions: list[Any] | None = None,
+        distances: Any = None,
     ) -> None:
         super().__init__(message)
         self.solution = solution
         self.pair = pair
         self.solutions = solutions
+        self.distances = distances
 
 
 class PairFailed(BisimetricError, RuntimeError):
-    """A pair of chains in a call of `pairwise` has no distance.
+    """A pair of models in a call of `pairwise` has no distance.
 
     Attributes
     ----------
     pair : (int, int) or None
-        The places of the two chains in their lists; None if no worker process could be started.
+        The places of the two models in their lists; None if no worker process could be started.
+    distances : Distances or None
+        All other distances; None in errors that stand in `Distances.failures`.
     """
 
-    def __init__(self, message: str, pair: tuple[int, int] | None = None) -> None:
+    def __init__(self, message: str, pair: tuple[int, int] | None = None, distances: Any = None) -> None:
         super().__init__(message)
         self.pair = pair
+        self.distances = distances
 
 
 class SolveInterrupted(KeyboardInterrupt):
@@ -180,12 +187,15 @@ class PairwiseInterrupted(KeyboardInterrupt):
     ----------
     done, total : int
         How many of the pairs are finished; 0 of 0 before they are counted.
+    distances : Distances or None
+        What is finished; NaN with the status INTERRUPTED in the places of the others. None before pairs are counted.
     """
 
-    def __init__(self, message: str, done: int = 0, total: int = 0) -> None:
+    def __init__(self, message: str, done: int = 0, total: int = 0, distances: Any = None) -> None:
         super().__init__(message)
         self.done = done
         self.total = total
+        self.distances = distances
 
 
 def __dir__() -> list[str]:

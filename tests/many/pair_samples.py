@@ -11,6 +11,7 @@ import numpy as np
 import bisimetric as bm
 
 SIZES = (3, 6, 4, 5)
+LARGER = (9, 12, 10, 11)  # too large to be solved beside others
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,15 +179,15 @@ def test_a_journal_that_cannot_be_read_is_passed_over(tmp_path, monkeypatch):
     journal = kept(tmp_path)
     for name, error in (("0.pairs", PermissionError()), ("1.pairs", OSError(5, "I/O")), ("2.pairs", None)):
         shutil.copy(journal, tmp_path / name)
-        records = store_module._records
+        records = store_module.records_of
 
-        def broken(path, name=name, error=error, records=records):
+        def broken(path, first=0, name=name, error=error, records=records):
             for record in records(path):
                 if path.name == name:
                     raise error or FileNotFoundError()
                 yield record
 
-        monkeypatch.setattr(store_module, "_records", broken)
+        monkeypatch.setattr(store_module, "records_of", broken)
     assert found(tmp_path) == dict(zip(KEYS, NUMBERS, strict=True))
 
 

@@ -10,8 +10,9 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.errors import InvalidOption, PairFailed
-from bisimetric.many.question import Pair
-from bisimetric.many.worker import Worker, portable, without_ctrl_c
+from bisimetric.many.chunks import Chunk, portable, task_of
+from bisimetric.many.question import Pair, PairQuestion
+from bisimetric.many.worker import Worker, without_ctrl_c
 
 WAIT = 60.0  # seconds after which a worker is taken for lost
 
@@ -30,9 +31,11 @@ def test_a_pair_that_cannot_be_read_fails_alone():
         worker = Worker(b"no pickle", arrived)
     try:
         chain = bm.MarkovChain([[1.0]])
+        question = PairQuestion(0.9, None, False, bm.PolicyIteration(), None)
         for number in (3, 4):
-            worker.send(number, Pair(0, number, chain, chain, None))
-            owner, outcome = arrived.get(timeout=WAIT)
+            chunk = Chunk((number,), (Pair(0, number, chain, chain, None),))
+            worker.send(chunk, task_of(question, chunk)[0])
+            owner, (outcome,) = arrived.get(timeout=WAIT)
             assert owner is worker
             assert outcome.number == number
             assert isinstance(outcome.error, PairFailed)
@@ -40,4 +43,4 @@ def test_a_pair_that_cannot_be_read_fails_alone():
     finally:
         worker.end()
     assert arrived.get(timeout=WAIT) == (worker, None)
-    assert "its worker process was ended" in str(worker.loss_error())
+    assert "its worker process was ended" in worker.ending()

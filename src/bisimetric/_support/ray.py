@@ -32,7 +32,7 @@ def ray_connection(address: str | None = None, cpus: int | None = None) -> Itera
     Without an address that is the connection that the program has, else the cluster that the environment variable
     RAY_ADDRESS names, else a new Ray on this machine with that many `cpus`, by default all.
     """
-    ray = _module()
+    ray = ray_module()
     if ray.is_initialized():
         if address is not None:
             raise InvalidOption(
@@ -59,7 +59,8 @@ def ray_connection(address: str | None = None, cpus: int | None = None) -> Itera
         ray.shutdown()
 
 
-def _module() -> Any:
+def ray_module() -> Any:
+    """Ray; raises where it is missing."""
     try:
         import ray
     except ImportError:

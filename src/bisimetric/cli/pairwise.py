@@ -38,8 +38,9 @@ from bisimetric.cli.output import (
 from bisimetric.cli.progress import Progress
 from bisimetric.cli.solver_options import chosen_solver
 from bisimetric.errors import MissingStart, ToleranceNotReached
-from bisimetric.many.pairwise import PairDone, pairwise
+from bisimetric.many.pairwise import pairwise
 from bisimetric.many.table import MET, Distances
+from bisimetric.many.table_run import PairDone
 from bisimetric.models.chain import MarkovChain
 from bisimetric.problems.discounted import checked_discount
 

@@ -18,8 +18,8 @@ from bisimetric.estimation.comparison import Comparison, merged
 from bisimetric.estimation.pooled import PooledLogs, on_union, pooled
 from bisimetric.estimation.resampling import NULL, Resampling
 from bisimetric.estimation.rounds import ResampleDone, run
-from bisimetric.many.runs import checked_n_jobs
-from bisimetric.many.worker import portable
+from bisimetric.many.backends import checked_n_jobs
+from bisimetric.many.chunks import portable
 from bisimetric.models.estimated import EstimatedChain
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats
@@ -111,7 +111,7 @@ def compare(
     level = as_float(confidence)
     if not 0.0 < level < 1.0:
         raise InvalidOption(f"confidence is {confidence!r}, expected a number between 0 and 1, such as 0.95")
-    processes = checked_n_jobs(n_jobs)
+    processes = checked_n_jobs(n_jobs) or 1
     function_or_none(on_resample, "on_resample")
     options: dict[str, Any] = {
         "discount": gamma,

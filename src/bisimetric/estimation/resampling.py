@@ -83,9 +83,14 @@ class Resampling:
         """Whether the cost can be sent to other processes as it is; what cannot be pickled is found before."""
         return True
 
-    def answer(self, task: Task) -> Any:
-        """The distance of one task."""
-        return self.distance(task.i, task.j)
+    @property
+    def is_batched(self) -> bool:
+        """Whether several tasks are solved side by side."""
+        return False
+
+    def answer(self, task: Task) -> tuple[Any, None]:
+        """The distance of one task, and no error."""
+        return self.distance(task.i, task.j), None
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,3 @@ class Task:
 
     i: int
     j: int
-
-    def pose(self, question: Resampling) -> Task:
-        """Itself: the resample is drawn where it is solved."""
-        return self

@@ -10,7 +10,10 @@ import numpy as np
 
 from bisimetric._support.frozen import frozen
 from bisimetric.estimation.resampling import BOOTSTRAP, NULL, Resampling, Task
-from bisimetric.many.runs import outcomes, worker_count
+from bisimetric.many.backends import worker_count
+from bisimetric.many.chunks import Chunk
+from bisimetric.many.processes import Processes, ThisProcess
+from bisimetric.many.runs import outcomes
 from bisimetric.models.rows import Floats
 
 
@@ -45,10 +48,14 @@ def run(
     tasks = [Task(kind, k) for k in range(count) for kind in (NULL, BOOTSTRAP)]
     found: dict[Task, float] = {}
     interrupted = False
-    solving: Any = outcomes  # of any question that answers tasks with two numbers
+    solving: Any = outcomes  # of any question that answers tasks
+    chunks = [Chunk((number,), (task,)) for number, task in enumerate(tasks)]  # type: ignore[arg-type]
+    workers = worker_count(n_jobs, len(tasks))
     try:
-        with closing(solving(resampling, tasks, worker_count(n_jobs, len(tasks)))) as arriving:
+        with closing(solving(resampling, chunks, ThisProcess() if workers == 1 else Processes(workers))) as arriving:
             for outcome in arriving:
+                if outcome.error is not None:
+                    raise outcome.error
                 found[tasks[outcome.number]] = outcome.numbers
                 if on_resample is not None:
                     on_resample(ResampleDone(len(found), len(tasks), outcome.seconds))

@@ -37,7 +37,8 @@ from bisimetric.environments.obstacles import obstacle_map
 from bisimetric.experiments.experiment import Experiment, Record, ResultData, Table, Workplace
 from bisimetric.experiments.instance_files import NamedInstance, read_instances
 from bisimetric.experiments.instance_pictures import draw_instances
-from bisimetric.many.pairwise import PairDone, pairwise
+from bisimetric.many.pairwise import pairwise
+from bisimetric.many.table_run import PairDone
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats
 from bisimetric.views.embedding import embed

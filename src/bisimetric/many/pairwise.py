@@ -1,61 +1,52 @@
-"""Distances between many chains: one certified number for every pair of them, between their starts.
+"""Distances between many models: one certified number for every pair of them, between their starts.
 
 Where the cost is symmetric, c_ij(x, y) = c_ji(y, x), so is the distance, and only one of (i, j) and (j, i) is solved;
-where c_ii(x, x) = 0, equal chains are at distance zero. Pairs are independent. Those with the most work come first, so
-that workers finish together, and a folder can keep every finished pair, so that an interrupted run can continue.
+where c_ii(x, x) = 0, equal models are at distance zero. Pairs are independent. Those of small chains are solved side by
+side. Those with the most work come first, so that workers finish together, and a folder can keep every finished pair,
+so that an interrupted run can continue. Between decision processes the distance is the one of `bisimulation_metric`.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy.typing as npt
 
 from bisimetric._support import memory
-from bisimetric._support.frozen import changed, frozen
-from bisimetric._support.options import flag, function_or_none
+from bisimetric._support.options import flag, function_or_none, seconds_of
+from bisimetric._support.threads import deadline
 from bisimetric.cost.ground import Cost, cost_words, label_mismatch, reward_gap
-from bisimetric.errors import BisimetricError, InvalidOption, InvalidProblem, MissingStart, PairwiseInterrupted
-from bisimetric.many.question import Pair, PairOutcome, PairQuestion, name_pair_in_errors
-from bisimetric.many.runs import checked_n_jobs, outcomes, worker_count
-from bisimetric.many.store import Numbers, PairStore
-from bisimetric.many.table import Distances, Plan, PlannedPair, TableQuestion
-from bisimetric.many.worker import check_portable
+from bisimetric.errors import (
+    BisimetricError,
+    InvalidOption,
+    InvalidProblem,
+    MissingStart,
+    PairFailed,
+    PairwiseInterrupted,
+    ToleranceNotReached,
+)
+from bisimetric.many.backends import checked_n_jobs, chosen_backend
+from bisimetric.many.chunks import portable
+from bisimetric.many.question import PairQuestion
+from bisimetric.many.store import PairStore
+from bisimetric.many.table import Distances, TableQuestion
+from bisimetric.many.table_run import PairDone, TableRun
 from bisimetric.models.chain import MarkovChain
-from bisimetric.operators.bellman import Bellman
-from bisimetric.operators.trees import tree_bytes
+from bisimetric.models.mdp import MDP, Model
 from bisimetric.problems.discounted import checked_discount
-from bisimetric.readers.convert import as_chain
+from bisimetric.problems.game import Actions, Game
+from bisimetric.readers.convert import as_model
 from bisimetric.solvers import by_name
 from bisimetric.solvers.base import AnySolver, checked_tol
+from bisimetric.solvers.game_iteration import GameIteration
+from bisimetric.solvers.policy_iteration import PolicyIteration
+from bisimetric.solving.history import Status
 
 BYTES_PER_TABLE_ENTRY = 32  # an entry of a table: three doubles and a status
 BYTES_PER_CHAIN_PAIR = 1000  # a pair to solve: its places, its key, its record, and its numbers
-BYTES_PER_WORKER = 150 * 2**20  # a process with the kernels loaded
-
-
-class PairDone(NamedTuple):
-    """Progress of `pairwise`, which calls `on_pair` with it after every pair that was solved.
-
-    Attributes
-    ----------
-    done, total : int
-        How many of the pairs are finished.
-    i, j : int
-        The places of the two chains in their lists.
-    seconds : float
-        Wall time that this pair took.
-    """
-
-    done: int
-    total: int
-    i: int
-    j: int
-    seconds: float
 
 
 def pairwise(
@@ -65,21 +56,28 @@ def pairwise(
     discount: float,
     cost: npt.ArrayLike | Cost | None = None,
     normalised: bool = False,
-    solver: AnySolver | str = "policy-iteration",
+    actions: Actions = "same",
+    solver: AnySolver | str | None = None,
     tol: float | None = None,
-    n_jobs: int = 1,
+    time_limit: float | None = None,
+    throw: bool = True,
+    n_jobs: int | None = None,
+    backend: str | None = None,
     store: object = None,
     on_pair: Callable[[PairDone], None] | None = None,
 ) -> Distances:
-    """Compute the certified distances between the starts of all chains, or of `chains` and `others`.
+    """Compute the certified distances between the starts of all models, or of `chains` and `others`.
 
-    Equal pairs are solved once. Which chain of a pair comes first in its solve depends only on the content of the two,
-    so no bit of the result depends on the order of a list.
+    Equal pairs are solved once. Which model of a pair comes first in its solve depends only on the content of the two,
+    so no bit of the result depends on the order of a list. Chains with at most 64 pairs of states are solved side by
+    side with others, so their last digits, far inside the certified interval, depend on which others are in the lists.
 
     Parameters
     ----------
-    chains, others : lists of N and M chains
-        Anything that `as_chain` takes, with a start. Without `others`, `chains` are compared with one another.
+    chains, others : lists of N and M models
+        Anything that `as_chain` takes, with a start. Without `others`, `chains` are compared with one another. Lists of
+        decision processes (`MDP`, or files of some) are compared by `bisimulation_metric`, whose distance is
+        normalised by 1 - γ; all models have to be of one kind, and `mdp.under(policy)` makes a chain.
     discount : float in [0, 1)
         γ, the weight of each step relative to the one before.
     cost : array, function or None
@@ -87,21 +85,36 @@ def pairwise(
         of two chains has no such limit; it is called in this process, for every entry of the table, before the first
         solve, and once more for those whose costs take too much memory to be kept. None is the gap between rewards.
     normalised : bool
-        Multiply the cost by 1 - γ.
-    solver : Solver or str
+        Multiply the cost by 1 - γ. Distances between decision processes always are.
+    actions : "same" or "matched"
+        How actions of decision processes meet, as for `bisimulation_metric`.
+    solver : Solver or str, optional
         As for `solve`.
-    tol : float or None
+    tol : float, optional
         The relative gap of every pair. A pair that misses a given one is an error; None is the solver's default, and
         then `Distances.status` says which pairs missed it.
-    n_jobs : int
-        The number of processes, -1 for one on every core. The numbers do not depend on it. Solver and chains are sent
-        to the processes, which belong to this call alone and end with it.
-    store : path or None
+    time_limit : float, optional
+        Seconds for the whole table. Pairs that are not finished by then have the status TIME_LIMIT and the interval
+        that was proved, or NaN between 0 and infinity; they are not kept in the store.
+    throw : bool, default True
+        Raise where a pair failed or missed `tol`, after all others are finished. With False the table tells: `status`
+        and `failures`.
+    n_jobs : int, optional
+        The number of processes, -1 for one on every core. The numbers do not depend on it. By default 1, or what a
+        surrounding `joblib.parallel_config` says; of Ray all processors.
+    backend : str, optional
+        Who solves the pairs. None: processes that belong to this call alone and end with it, or the backend of a
+        surrounding `joblib.parallel_config`. "loky", "threading" or another backend of joblib. "ray": Ray on this
+        machine, or the cluster that the program is connected to or RAY_ADDRESS names; "ray://host:port": the cluster at
+        this address. Solver and models are sent to the processes. A pair whose process is lost is solved again.
+    store : path, optional
         A folder that keeps every finished pair: the same call after an interrupt, an error, a crash or kill -9 goes on
         from there, with the same result, and calls with other chains or in another order use the pairs they share.
-        Pairs computed by another version of this package, numpy, scipy or numba are not used. Other files in the folder
-        are ignored. A folder that is removed during the run is made again, with all pairs finished by then.
-    on_pair : function of a `PairDone`, or None
+        Calls at the same time, also on several machines that share the folder, divide the work. Pairs computed by
+        another version of this package, numpy, scipy or numba are not used. Other files in the folder are ignored. A
+        folder that is removed during the run is made again, with all pairs finished by then. `compact_store` makes
+        one file of many.
+    on_pair : function of a `PairDone`, optional
         Called after every pair that was solved, but not for those found in the store.
 
     Returns
@@ -112,13 +125,17 @@ def pairwise(
     Raises
     ------
     ToleranceNotReached
-        A pair missed the tolerance that was given: `error.pair` says which, `error.solution` is what it reached.
+        A pair missed the tolerance that was given: `error.pair` says which, `error.solution` is what it reached,
+        `error.distances` has all pairs.
     PairFailed
-        A pair has no answer, or its process was lost.
+        A pair has no answer, or its process was lost repeatedly; the message names the two models, and
+        `error.distances` has all others.
     PairwiseInterrupted
-        Ctrl-C.
+        Ctrl-C; `error.distances` has what is finished.
     InvalidOption
-        Among others, with several processes: the solver or a chain cannot be pickled.
+        Among others, with several processes: the solver or a model cannot be pickled.
+    MissingExtra, ClusterUnavailable
+        The backend's package is missing, or no cluster answers at its address.
     FileFormatError
         The store cannot be read or written, or is something else.
 
@@ -131,34 +148,50 @@ def pairwise(
            [0.4356, 0.    , 0.5146],
            [0.5326, 0.5146, 0.    ]])
     """
-    with _interrupts_before_pairs():
-        chosen = by_name(solver)
-        question = PairQuestion(checked_discount(discount), cost, flag(normalised, "normalised"), chosen, tol)
-        checked_tol(tol, chosen)
-        processes = checked_n_jobs(n_jobs)
-        function_or_none(on_pair, "on_pair")
-        sources, rows = _checked_chains(chains, "chains", question)
-        targets, columns = (sources, rows) if others is None else _checked_chains(others, "others", question)
-        if cost is not None and not callable(cost):
-            _check_sizes(question, sources, targets, symmetric=others is None)
-        count = len(sources) * len(targets)
-        memory.require(
-            BYTES_PER_TABLE_ENTRY * count + BYTES_PER_CHAIN_PAIR * (count if others is not None else count // 2),
-            f"a table of {len(sources)} x {len(targets)} chains",
-            "compare fewer at a time; a store shares what they have in common",
-        )
-        if worker_count(processes, count) > 1:
-            check_portable(question, sources, "chains")
-            check_portable(question, targets, "others")
-        kept = None if store is None else PairStore(store)
-    table = _Run(question, kept, on_pair).table(sources, targets, symmetric=others is None, n_jobs=processes)
-    name = reward_gap.name if cost is None else cost_words(cost)[0]
-    return changed(
-        table,
-        question=TableQuestion(
+    with nullcontext() if time_limit is None else deadline(seconds_of(time_limit)):
+        with _interrupts_before_pairs():
+            checked_discount(discount)
+            jobs = checked_n_jobs(n_jobs)
+            function_or_none(on_pair, "on_pair")
+            flag(throw, "throw")
+            normal = flag(normalised, "normalised")
+            sources, rows = _read_models(chains, "chains")
+            targets, columns = (sources, rows) if others is None else _read_models(others, "others")
+            of_mdps = _check_kinds(sources, targets)
+            chosen = _chosen_solver(solver, of_mdps)
+            checked_tol(tol, chosen)
+            question = PairQuestion(discount, cost, normal or of_mdps, chosen, tol, actions if of_mdps else None)
+            _check_question(question, sources, targets, symmetric=others is None, actions=actions)
+            _check_table_memory(len(sources), len(targets), symmetric=others is None)
+            workers = chosen_backend(backend, jobs, len(sources) * len(targets))
+            if workers.sends:
+                _check_portable(question, sources, targets)
+            kept = None if store is None else PairStore(store)
+        name = reward_gap.name if cost is None else cost_words(cost)[0]
+        asked = TableQuestion(
             rows, columns, others is None, question.discount, name, question.normalised, chosen.name, tol
-        ),
-    )
+        )
+        run = TableRun(question, asked, kept, on_pair)
+        table = run.table(sources, targets, workers)
+    if throw:
+        _raise_failures(table, run.missed())
+    return table
+
+
+def _raise_failures(table: Distances, missed: ToleranceNotReached | None) -> None:
+    """Raise if pairs failed, or missed a tolerance that was given."""
+    if table.failures:
+        first = table.failures[0]
+        count = int((table.status == Status.FAILED).sum())
+        message = f"{first}; {count} of {table.status.size} distances failed, error.distances has the others"
+        raise PairFailed(message, first.pair, table) from first.__cause__
+    if missed is not None:
+        raise ToleranceNotReached(str(missed), missed.solution, missed.pair, distances=table)
+    assert table.question is not None
+    late = int((table.status == Status.TIME_LIMIT).sum())
+    if late and table.question.tol is not None:
+        message = f"{late} of {table.status.size} distances are not finished; raise time_limit, or take error.distances"
+        raise ToleranceNotReached(message, distances=table)
 
 
 @contextmanager
@@ -170,111 +203,106 @@ def _interrupts_before_pairs() -> Iterator[None]:
         raise PairwiseInterrupted("interrupted before the first pair", 0, 0) from None
 
 
-class _Run:
-    """One call of `pairwise`: looks up finished pairs in the store, then solves the others."""
-
-    def __init__(
-        self, question: PairQuestion, store: PairStore | None, on_pair: Callable[[PairDone], None] | None
-    ) -> None:
-        self._question = question
-        self._store = store
-        self._digest = b"" if store is None else question.digest()
-        self._on_pair = on_pair
-        self._waiting: Sequence[PlannedPair] = ()
-        self._keys: list[bytes] = []  # keys of the entries in the store
-        self._numbers: dict[int, Numbers] = {}  # answers by the entry's place in the list
-
-    def table(
-        self, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool, n_jobs: int
-    ) -> Distances:
-        """Compute the table, from the first cost to the last distance."""
-        try:
-            plan = Plan(self._question, sources, targets, symmetric=symmetric)
-            self._waiting = plan.entries
-            self._look_up()
-            self._compute([k for k in range(len(self._waiting)) if k not in self._numbers], n_jobs)
-            tables = plan.tables([self._numbers[k] for k in range(len(self._waiting))])
-            value, lower, upper, status = map(frozen, tables)
-            return Distances(value, lower, upper, status)
-        except KeyboardInterrupt:
-            raise self._interrupt_error() from None
-        finally:
-            if self._store is not None:
-                self._store.close()
-
-    def _look_up(self) -> None:
-        if self._store is not None:
-            self._keys = [hashlib.sha256(self._digest + entry.key).digest() for entry in self._waiting]
-            found = self._store.found(frozenset(self._keys))
-            self._numbers = {k: found[key] for k, key in enumerate(self._keys) if key in found}
-
-    def _compute(self, missing: Sequence[int], n_jobs: int) -> None:
-        if self._store is not None and missing:
-            self._store.check_writable()
-        pairs = [self._waiting[k].pair for k in missing]
-        workers = worker_count(n_jobs, len(pairs))
-        if workers > 1:
-            _check_memory(self._question, pairs[0], workers)
-        with closing(outcomes(self._question, pairs, workers)) as arriving:
-            for outcome in arriving:
-                self._accept(missing[outcome.number], outcome)
-
-    def _accept(self, k: int, outcome: PairOutcome) -> None:
-        assert outcome.numbers is not None
-        if self._store is not None:
-            self._store.keep(self._keys[k], outcome.numbers)
-        self._numbers[k] = outcome.numbers
-        if self._on_pair is not None:
-            pair = self._waiting[k].pair
-            self._on_pair(PairDone(len(self._numbers), len(self._waiting), pair.i, pair.j, outcome.seconds))
-
-    def _interrupt_error(self) -> PairwiseInterrupted:
-        done, total = len(self._numbers), len(self._waiting)
-        if not total:
-            return PairwiseInterrupted("interrupted while costs were computed, before the first pair", done, total)
-        remedy = "the same call goes on from there" if self._store is not None else "store= would have kept them"
-        return PairwiseInterrupted(f"interrupted after {done} of {total} pairs; {remedy}", done, total)
+# ------------------------------------------------------------------ what is asked
 
 
-def _check_memory(question: PairQuestion, heaviest: Pair, workers: int) -> None:
-    """Raise if all workers together need too much memory: a worker's own check does not see the needs of the others."""
-    needed = workers * BYTES_PER_WORKER
-    if question.solver.open_pairs:
-        with name_pair_in_errors(heaviest.i, heaviest.j):
-            needed += workers * tree_bytes(Bellman.of(heaviest.pose(question)), may_round=True)
-    memory.require(needed, f"solving {workers} pairs of chains at once", "use fewer n_jobs")
-
-
-def _checked_chains(
-    given: Iterable[Any], name: str, question: PairQuestion
-) -> tuple[list[MarkovChain], tuple[str, ...]]:
-    """The chains, and what they are called: the texts that were given, else "chain 1" or "other 1" and so on."""
+def _read_models(given: Iterable[Any], name: str) -> tuple[list[Model], tuple[str, ...]]:
+    """The models, and what they are called: the texts that were given, else "chain 1" or "other 1" and so on."""
     kind = name.removesuffix("s")
-    if isinstance(given, (str, bytes, MarkovChain)) or not isinstance(given, Iterable):
-        raise InvalidOption(f"{name} is a {type(given).__name__}, expected a list of chains")
-    chains, called = [], []
+    if isinstance(given, (str, bytes, MarkovChain, MDP)) or not isinstance(given, Iterable):
+        raise InvalidOption(f"{name} is a {type(given).__name__}, expected a list of chains, or of decision processes")
+    models, called = [], []
     for k, item in enumerate(given):
         try:
-            chains.append(as_chain(item))
+            models.append(as_model(item, walk=True))
         except BisimetricError as error:
             raise type(error)(f"{name}[{k}]: {error}") from None
-        _check_chain(chains[-1], f"{name}[{k}]", question)
+        if models[-1].start is None:
+            raise MissingStart(f"{name}[{k}] has no start, between which distances are; with_start(state) gives it one")
         called.append(str(item) if isinstance(item, (str, PurePath)) else f"{kind} {k + 1}")
-    if not chains:
+    if not models:
         raise InvalidOption(f"{name} is empty, expected at least one chain")
-    return chains, tuple(called)
+    return models, tuple(called)
 
 
-def _check_chain(chain: MarkovChain, place: str, question: PairQuestion) -> None:
-    if chain.start is None:
-        raise MissingStart(f"{place} has no start, between which distances are; chain.with_start(state) gives it one")
+def _places(sources: Sequence[Model], targets: Sequence[Model]) -> Iterator[tuple[str, Model]]:
+    """Every model with its place, as errors name it."""
+    yield from ((f"chains[{k}]", model) for k, model in enumerate(sources))
+    if targets is not sources:
+        yield from ((f"others[{k}]", model) for k, model in enumerate(targets))
+
+
+def _check_kinds(sources: Sequence[Model], targets: Sequence[Model]) -> bool:
+    """Whether all models are decision processes; raises if only some are."""
+    first = isinstance(sources[0], MDP)
+    for place, model in _places(sources, targets):
+        if isinstance(model, MDP) != first:
+            kinds = ("a decision process", "a chain") if first else ("a chain", "a decision process")
+            raise InvalidProblem(
+                f"chains[0] is {kinds[0]} and {place} is {kinds[1]}, expected models of one kind; mdp.under(policy) "
+                "makes a chain, as_mdp(chain) a decision process with one action"
+            )
+    return first
+
+
+def _chosen_solver(solver: AnySolver | str | None, of_mdps: bool) -> AnySolver:
+    default: AnySolver = GameIteration() if of_mdps else PolicyIteration()
+    chosen = default if solver is None else by_name(solver)
+    if chosen.operates_on is not default.operates_on:
+        kind = "decision processes" if of_mdps else "chains"
+        raise InvalidOption(f"{chosen.name} does not compare {kind}; leave solver=None")
+    return chosen
+
+
+def _check_question(
+    question: PairQuestion, sources: Sequence[Model], targets: Sequence[Model], *, symmetric: bool, actions: str
+) -> None:
+    """Raise unless the question fits every model."""
+    if question.actions is not None:
+        if question.cost is not None:
+            raise InvalidOption("cost is given, but decision processes are compared by their rewards; leave it out")
+        _check_actions(question, sources, targets)
+        return
+    if actions != "same":
+        raise InvalidOption(f"actions is {actions!r}, but chains have none; leave it out")
     needed = "labels" if question.cost is label_mismatch else "reward"
-    if question.cost_is_known and getattr(chain, needed) is None:
-        raise InvalidProblem(f"{place} has no {needed}; give it {needed}=, or choose another cost")
+    for place, chain in _places(sources, targets):
+        if question.cost_is_known and getattr(chain, needed) is None:
+            raise InvalidProblem(f"{place} has no {needed}; give it {needed}=, or choose another cost")
+    if question.cost is not None and not callable(question.cost):
+        _check_sizes(question, sources, targets, symmetric=symmetric)
+
+
+def _check_actions(question: PairQuestion, sources: Sequence[Model], targets: Sequence[Model]) -> None:
+    """Raise unless the actions of every process meet those of the first."""
+    first = sources[0]
+    assert isinstance(first, MDP)
+    for place, model in _places(sources, targets):
+        assert isinstance(model, MDP)
+        try:
+            Game(first, model, discount=question.discount, actions=question.actions or "same")
+        except InvalidProblem as error:
+            raise InvalidProblem(f"chains[0] (the source) and {place} (the target): {error}") from None
+
+
+def _check_table_memory(rows: int, columns: int, *, symmetric: bool) -> None:
+    count = rows * columns
+    memory.require(
+        BYTES_PER_TABLE_ENTRY * count + BYTES_PER_CHAIN_PAIR * (count // 2 if symmetric else count),
+        f"a table of {rows} x {columns} chains",
+        "compare fewer at a time; a store shares what they have in common",
+    )
+
+
+def _check_portable(question: PairQuestion, sources: Sequence[Model], targets: Sequence[Model]) -> None:
+    """Raise unless the solver and the models can be sent to workers; a cost function stays in this process."""
+    portable(question.solver, "solver")
+    for place, model in _places(sources, targets):
+        portable(model, place)
 
 
 def _check_sizes(
-    question: PairQuestion, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool
+    question: PairQuestion, sources: Sequence[Model], targets: Sequence[Model], *, symmetric: bool
 ) -> None:
     """Raise unless an array of costs fits every pair."""
     question.pair_problem(sources[0], targets[0])  # checks the array

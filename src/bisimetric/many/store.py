@@ -3,10 +3,13 @@
 Every run appends to its own journal, `<random>.pairs`, so that simultaneous runs do not disturb one another, and reads
 all journals that it finds. A journal is a sequence of records of 64 bytes:
 
-    key        32    a digest of everything that the numbers depend on (`question`)
+    key        32    a digest of everything that the numbers depend on (`question`); the first 8 bytes tell the code
     numbers    24    distance, lower and upper bound, as little-endian float64
     status      1    its place in the list of all statuses; the key covers the source of that list
     checksum    7    of those 57 bytes
+
+A record with the status CLAIM has no numbers: its run has begun to solve the chunk of which this is the first pair.
+Other runs take such chunks last, so that simultaneous runs share the work; a run that dies blocks nothing.
 
 A record is written by one call, so a killed run leaves at most one torn record, at the end. Torn and damaged records
 are skipped, and their pairs are computed again. Anything called `<name>.pairs` that is not a journal is skipped too:
@@ -14,11 +17,13 @@ folders, pipes, broken links, files that cannot be read or are too large.
 
 Records are forced to the disk about once a second and at the end of a run, so a power failure loses at most the records
 of one second. At the same moments a run checks that its journal is still in its place. If the folder or the journal has
-been removed or moved, the run makes them again, with all records that it has found or written.
+been removed or moved, the run makes them again, with all records that it has found or written. Nothing is locked, no
+file has two writers, and names are random, so several machines can share one folder.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import secrets
@@ -38,6 +43,8 @@ SUFFIX = ".pairs"
 STATUSES = tuple(Status)
 NUMBERS = struct.Struct("<3dB")
 KEY_BYTES = 32
+CODE_BYTES = 8  # at the beginning of a key: a digest of the code that computed the numbers
+CLAIM = 255  # status of a record that says what a run is at
 CHECKSUM_BYTES = 7
 CONTENT_BYTES = KEY_BYTES + NUMBERS.size
 RECORD_BYTES = CONTENT_BYTES + CHECKSUM_BYTES
@@ -55,16 +62,19 @@ class Numbers(NamedTuple):
 
 
 class PairStore:
-    """The folder of finished pairs; made with its parents if it is missing."""
+    """The folder of finished pairs; made with its parents if it is missing, unless `make` is false."""
 
-    def __init__(self, folder: object) -> None:
+    def __init__(self, folder: object, *, make: bool = True) -> None:
         self._folder = usable_path(folder, "store")
         self._journal: _Journal | None = None  # opened with the first record to write
         self._records: dict[bytes, bytes] = {}  # records found or written, by their key
+        self._read: dict[str, int] = {}  # how many records of every journal have been read
+        self._claimed: set[bytes] = set()  # by other runs
         self._synced = 0.0
         try:
             self._folder = self._folder.absolute()  # the working directory may change during a run
-            self._folder.mkdir(parents=True, exist_ok=True)
+            if make:
+                self._folder.mkdir(parents=True, exist_ok=True)
             inside = [path for path in self._folder.iterdir() if not path.name.startswith(".")]
         except (FileExistsError, NotADirectoryError):
             raise FileFormatError(described(self._folder, "is not a folder, expected one for finished pairs")) from None
@@ -79,22 +89,44 @@ class PairStore:
                 )
             )
 
+    @property
+    def folder(self) -> Path:
+        """Where it is."""
+        return self._folder
+
     def found(self, wanted: Container[bytes]) -> dict[bytes, Numbers]:
-        """The numbers of the wanted keys that some run has finished."""
+        """The numbers of the wanted keys that some run has finished; later calls return only what is new."""
         found: dict[bytes, Numbers] = {}
-        try:
-            journals = sorted(path for path in self._folder.iterdir() if path.suffix == SUFFIX)
-        except OSError as error:
-            raise self._refusal("cannot be read", error) from None
-        for path in journals:
+        for path in self._journals():
             with suppress(OSError):  # a journal that cannot be read to its end
-                for record in _records(path):
+                for record in records_of(path, self._read.get(path.name, 0)):
+                    self._read[path.name] = self._read.get(path.name, 0) + 1
                     key = record[:KEY_BYTES]
-                    if key in wanted and key not in found:
-                        numbers = _unpack(record)
+                    if key not in wanted:
+                        continue
+                    if is_claim(record):
+                        self._claimed.add(key)
+                    elif key not in found and key not in self._records:
+                        numbers = numbers_of(record)
                         if numbers is not None:
                             found[key], self._records[key] = numbers, record
         return found
+
+    def _journals(self) -> list[Path]:
+        """The files of all other runs."""
+        mine = None if self._journal is None else self._journal.name
+        try:
+            return journals_in(self._folder, but=mine)
+        except OSError as error:
+            raise self._refusal("cannot be read", error) from None
+
+    def is_claimed(self, key: bytes) -> bool:
+        """Whether another run has begun to solve this; as far as `found` has read."""
+        return key in self._claimed
+
+    def claim(self, key: bytes) -> None:
+        """Tell other runs that this one begins to solve this."""
+        self._append(_record(key, NUMBERS.pack(0.0, 0.0, 0.0, CLAIM)))
 
     def check_writable(self) -> None:
         """Raise if the folder is not writable, before the work begins."""
@@ -103,13 +135,24 @@ class PairStore:
 
     def keep(self, key: bytes, numbers: Numbers) -> None:
         """Write one record."""
-        content = key + NUMBERS.pack(*numbers[:3], STATUSES.index(numbers.status))
-        record = self._records[key] = content + _checksum(content)
+        record = _record(key, NUMBERS.pack(*numbers[:3], STATUSES.index(numbers.status)))
+        self._records[key] = record
+        self._append(record)
+        try:
+            if time.monotonic() - self._synced >= SYNC_SECONDS:
+                self._sync()
+        except OSError as error:
+            raise self._refusal("cannot be written", error) from None
+
+    def _append(self, record: bytes) -> None:
         try:
             if self._journal is None:
                 self._journal = _Journal(self._folder)
-            self._journal.write(record)
-            if time.monotonic() - self._synced >= SYNC_SECONDS:
+            try:
+                self._journal.write(record)
+            except OSError as error:
+                if error.errno != errno.ESTALE:  # removed by another machine
+                    raise
                 self._sync()
         except OSError as error:
             raise self._refusal("cannot be written", error) from None
@@ -151,10 +194,11 @@ class _Journal:
     """The file that one run appends to."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / f"{secrets.token_hex(8)}{SUFFIX}"
+        self._path = new_journal(folder)
+        self.name = self._path.name
         self._file = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
         for parent in self._path.parents[:2]:  # the names must reach the disk too
-            _sync_folder(parent)
+            sync_folder(parent)
 
     def write(self, records: bytes) -> None:
         if os.write(self._file, records) != len(records):
@@ -163,8 +207,10 @@ class _Journal:
     def is_in_place(self) -> bool:
         try:
             return os.path.samestat(os.stat(self._path), os.fstat(self._file))
-        except (FileNotFoundError, NotADirectoryError):
-            return False
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ESTALE):
+                return False
+            raise
 
     def sync(self) -> None:
         os.fsync(self._file)
@@ -173,13 +219,26 @@ class _Journal:
         os.close(self._file)
 
 
-def _records(path: Path) -> Iterator[bytes]:
-    """The complete records of a journal, valid or not."""
+def new_journal(folder: Path) -> Path:
+    """The name of a journal that nobody has."""
+    return folder / f"{secrets.token_hex(8)}{SUFFIX}"
+
+
+def journals_in(folder: Path, *, but: str | None = None) -> list[Path]:
+    """All files that may be journals, without one."""
+    return sorted(path for path in folder.iterdir() if path.suffix == SUFFIX and path.name != but)
+
+
+def records_of(path: Path, first: int = 0) -> Iterator[bytes]:
+    """The complete records of a journal from a number on, valid or not."""
     status = os.stat(path)  # first, since opening a pipe would block
     if not stat.S_ISREG(status.st_mode) or status.st_size > SIZE_LIMIT:
         return
+    left = status.st_size // RECORD_BYTES - first  # another run may be adding more
+    if left <= 0:
+        return
     with open(path, "rb") as file:
-        left = status.st_size // RECORD_BYTES  # another run may be adding more
+        file.seek(first * RECORD_BYTES)
         while left > 0:
             block = file.read(RECORD_BYTES * min(left, RECORDS_AT_ONCE))
             whole = len(block) // RECORD_BYTES
@@ -190,8 +249,17 @@ def _records(path: Path) -> Iterator[bytes]:
                 yield block[k * RECORD_BYTES : (k + 1) * RECORD_BYTES]
 
 
-def _unpack(record: bytes) -> Numbers | None:
-    """The numbers of a record; None if its checksum is wrong or its numbers are impossible."""
+def _record(key: bytes, numbers: bytes) -> bytes:
+    return key + numbers + _checksum(key + numbers)
+
+
+def is_claim(record: bytes) -> bool:
+    """Whether a record says what its run is at."""
+    return record[CONTENT_BYTES - 1] == CLAIM and _checksum(record[:CONTENT_BYTES]) == record[CONTENT_BYTES:]
+
+
+def numbers_of(record: bytes) -> Numbers | None:
+    """The numbers of a record; None if its checksum is wrong, or its numbers are impossible or none."""
     if _checksum(record[:CONTENT_BYTES]) != record[CONTENT_BYTES:]:
         return None
     value, lower, upper, status = NUMBERS.unpack(record[KEY_BYTES:CONTENT_BYTES])
@@ -204,7 +272,8 @@ def _checksum(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).digest()
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Force the names of its files to the disk."""
     with suppress(OSError):  # not every system supports this
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,114 +1,22 @@
-"""A table of distances: which pairs of chains are solved for it, and the table itself.
-
-Every distinct question is solved once, the heaviest first. All costs are computed before the first solve. Entries of
-the table with equal keys share one answer: (i, j) and (j, i) where the cost is symmetric, c_ij(x, y) = c_ji(y, x), and
-entries of equal chains. The gap between rewards and label mismatch are known to be symmetric; an array is compared with
-its transpose once; any other function is called both ways.
-"""
+"""A table of distances between many models, with certified bounds on every entry."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric import kernels
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.lazy import method_above
 from bisimetric._support.viewed import InNotebooks, PlottedTable
-from bisimetric.many.question import Pair, PairQuestion, name_pair_in_errors
-from bisimetric.many.store import Numbers
-from bisimetric.models.chain import MarkovChain
+from bisimetric.errors import PairFailed
 from bisimetric.models.rows import Floats
-from bisimetric.problems.discounted import Problem
 from bisimetric.solving.history import Status
 
-KEPT_BYTES = 2**27  # memory for costs that functions returned, so that the functions are not called again
-MANY = 1000  # entries from which kernels are loaded first, which makes each check of the free memory cheaper
-
 MET = (Status.SOLVED, Status.COMPLETED)  # how a solve ends that reaches the solver's default tolerance
-
-Place = tuple[int, int]
-
-
-class PlannedPair(NamedTuple):
-    """A pair to solve."""
-
-    key: bytes
-    pair: Pair
-    places: list[Place]  # of its answer in the table
-
-
-class Plan:
-    """The pairs to solve for a table; `symmetric` if sources and targets are one list."""
-
-    def __init__(
-        self, question: PairQuestion, sources: Sequence[MarkovChain], targets: Sequence[MarkovChain], *, symmetric: bool
-    ) -> None:
-        self._shape = len(sources), len(targets)
-        self._question = question
-        self._kept_bytes = 0
-        entries: dict[bytes, PlannedPair] = {}
-        for number, places in enumerate(self._entries(symmetric)):
-            if number == MANY:
-                kernels.check  # noqa: B018  loaded by its name
-            i, j = places[0]
-            self._enter(entries, Pair(i, j, sources[i], targets[j]), places)
-        self.entries = sorted(entries.values(), key=_weight, reverse=True)
-
-    def _entries(self, symmetric: bool) -> Iterator[tuple[Place, ...]]:
-        """The places of the table, grouped where they are known to have one distance."""
-        if symmetric and _is_symmetric(self._question):
-            for i in range(self._shape[0]):
-                yield ((i, i),)
-                for j in range(i + 1, self._shape[1]):
-                    yield (i, j), (j, i)
-        else:
-            for i, j in np.ndindex(self._shape):
-                yield ((i, j),)
-
-    def _enter(self, entries: dict[bytes, PlannedPair], pair: Pair, places: Sequence[Place]) -> None:
-        with name_pair_in_errors(pair.i, pair.j):
-            problem, key, is_zero = self._question.pair_problem(pair.source, pair.target)
-        if is_zero:
-            return
-        if key not in entries:
-            entries[key] = PlannedPair(key, pair._replace(problem=self._problem_to_keep(problem)), [])
-        entries[key].places.extend(places)
-
-    def _problem_to_keep(self, problem: Problem) -> Problem | None:
-        """The problem, if its cost comes from a user's function and fits into the memory for kept costs."""
-        is_function = callable(self._question.cost) and not self._question.cost_is_known
-        if not is_function or self._kept_bytes + problem.cost.nbytes > KEPT_BYTES:
-            return None
-        self._kept_bytes += problem.cost.nbytes
-        return problem
-
-    def tables(self, numbers: Sequence[Numbers]) -> list[npt.NDArray[Any]]:
-        """Value, lower, upper and status [N, M]; entries that are not solved are proved zeros."""
-        tables = [*(np.zeros(self._shape) for _ in range(3)), np.full(self._shape, Status.SOLVED, dtype=object)]
-        for entry, found in zip(self.entries, numbers, strict=True):
-            places = tuple(zip(*entry.places, strict=True))
-            for table, number in zip(tables, found, strict=True):
-                table[places] = number
-        return tables
-
-
-def _is_symmetric(question: PairQuestion) -> bool:
-    """Whether the cost is known to be symmetric; an array has been checked before."""
-    if question.cost_is_known or callable(question.cost):
-        return question.cost_is_known
-    array = np.asarray(question.cost)
-    return np.array_equal(array, array.T)
-
-
-def _weight(entry: PlannedPair) -> int:
-    """Roughly the work of a pair: the sizes of the transports of all pairs of states."""
-    source, target = entry.pair.source, entry.pair.target
-    return int(source.n_states * target.transitions.nnz + target.n_states * source.transitions.nnz)
 
 
 class TableQuestion(NamedTuple):
@@ -148,11 +56,14 @@ class Distances(InNotebooks, PlottedTable, Immutable):
         Certified bounds.
     status : [N, M] array of `Status`
         How the solve of each pair ended. SOLVED and COMPLETED mean that the solver's default tolerance was reached; the
-        bounds hold for every status.
+        bounds hold for every status. TIME_LIMIT is a pair that a time limit left no time for, FAILED one whose solve
+        ended with an error. Where nothing is known the value is NaN, and the bounds are 0 and infinity.
     gap : float
         max(upper - lower).
     question : TableQuestion or None
         What `pairwise` was asked; None in a table that was made in another way.
+    failures : tuple of PairFailed
+        Why pairs with the status FAILED have no distance; `error.pair` are the places of the two models.
 
     Examples
     --------
@@ -168,6 +79,7 @@ class Distances(InNotebooks, PlottedTable, Immutable):
     upper: Floats
     status: npt.NDArray[np.object_]
     question: TableQuestion | None = None
+    failures: tuple[PairFailed, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("value", "lower", "upper", "status"):
@@ -176,8 +88,13 @@ class Distances(InNotebooks, PlottedTable, Immutable):
 
     @property
     def gap(self) -> float:
-        """max(upper - lower)."""
+        """max(upper - lower); infinite where a distance is unknown."""
         return float((self.upper - self.lower).max())
+
+    @property
+    def unknown(self) -> int:
+        """How many entries have no distance."""
+        return int(np.isnan(self.value).sum())
 
     def report(self, path: object, *, names: Sequence[str] | None = None, command: str | None = None) -> None:
         """Write a page to look at: the table as a matrix ordered by likeness, a map, a tree, and pairs that failed.
@@ -222,7 +139,9 @@ class Distances(InNotebooks, PlottedTable, Immutable):
 
     def __repr__(self) -> str:
         n, m = self.value.shape
-        return f"Distances({n} x {m} chains, up to {self.value.max():.6g}, gap {self.gap:.1e}, {self.ending()})"
+        known = self.value[~np.isnan(self.value)]
+        largest = f"up to {known.max():.6g}, gap {self.gap:.1e}" if known.size else "none known"
+        return f"Distances({n} x {m} chains, {largest}, {self.ending()})"
 
     def ending(self) -> str:
         """The worst status, and how many distances missed the default tolerance."""
@@ -230,4 +149,5 @@ class Distances(InNotebooks, PlottedTable, Immutable):
         worst = [status for status, count in counts if count][-1]
         missed = sum(count for status, count in counts if status not in MET)
         said = f": {missed} of {self.status.size} miss the default tolerance" if missed else ""
-        return f"status {worst.name}{said}"
+        unknown = f", {self.unknown} are unknown" if self.unknown else ""
+        return f"status {worst.name}{said}{unknown}"

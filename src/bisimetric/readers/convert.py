@@ -120,9 +120,9 @@ def as_mdp(obj: object) -> MDP:
     return _with_one_action(model) if isinstance(model, MarkovChain) else model
 
 
-def as_model(obj: object) -> MarkovChain | MDP:
-    """Make a chain or a decision process of anything that stands for one."""
-    return _read(obj, "a model", READERS)
+def as_model(obj: object, *, walk: bool = False) -> MarkovChain | MDP:
+    """Make a chain or a decision process of anything; with `walk` a chain of what `as_chain` walks."""
+    return _read(obj, "a model", READERS, walk=walk)
 
 
 def _read(

@@ -15,6 +15,7 @@ class Status(Enum):
     TIME_LIMIT = "the time limit came before the tolerance was reached; the interval is what was proved by then"
     STALLED = "rounding keeps the gap above the tolerance; more steps do not help"
     INTERRUPTED = "the solve was interrupted; the interval holds for the last finished sweep"
+    FAILED = "the solve ended with an error, or its process was lost; nothing is known"
 
 
 class Step(NamedTuple):
