@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 ImmutableT = TypeVar("ImmutableT", bound="Immutable")
+MAKER, NUMBER = "_maker", "_number"  # attributes of a `MadeLater`: the function that makes its fields, and its number
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -40,38 +41,32 @@ class Immutable:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        slots = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return _rebuild, (type(self), slots | getattr(self, "__dict__", {}))
-
-
-MAKER = "_maker"  # name of the attribute that a `MadeLater` has until it is made
+        held = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        held |= getattr(self, "__dict__", {})
+        return _rebuild, (type(self), {name: value for name, value in held.items() if name not in (MAKER, NUMBER)})
 
 
 class MadeLater:
-    """A dataclass whose fields may be computed on the first use of one of them; fields with defaults excepted."""
+    """A dataclass whose fields may be computed on their first use, except for fields with defaults."""
 
     __slots__ = ()
 
     @classmethod
-    def later(cls, fields: Callable[[int], dict[str, Any]], k: int) -> Self:
-        """An object with the fields that `fields(k)` returns; it may be called twice where threads meet."""
+    def later(cls, make: Callable[[int, str], Any], k: int) -> Self:
+        """An object whose fields are `make(k, name)`; where threads meet, one may be made twice."""
         made = object.__new__(cls)
-        made.__dict__[MAKER] = fields, k
+        object.__setattr__(made, MAKER, make)  # without a dict or a tuple, which the garbage collector would visit
+        object.__setattr__(made, NUMBER, k)
         return made
 
     if not TYPE_CHECKING:  # a type checker should know which attributes there are
 
         def __getattr__(self, name):
-            """Called where an attribute is missing: make the object, if that is still to be done, and look again."""
+            """Called where an attribute is missing: make it, if it is a field."""
             own = self.__dict__
-            maker = own.get(MAKER)
-            if maker is not None:
-                fields, k = maker
-                own.update(fields(k))
-                own.pop(MAKER, None)
-            if name in own:
-                return own[name]
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            if MAKER not in own or name not in self.__dataclass_fields__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return own.setdefault(name, own[MAKER](own[NUMBER], name))
 
 
 def changed(thing: ImmutableT, **values: object) -> ImmutableT:

@@ -144,7 +144,8 @@ def _application(operator: SideBySide, solved: ManyTrees, cells: Cells) -> Appli
         )
     if arrays.stop.size:  # the remaining chain is substochastic, so a shift of one sign only may be carried on
         lowest, highest = np.minimum(lowest, 0.0), np.maximum(highest, 0.0)
-    moved = np.array([chain.row_error.max() for chain in operator.chains])
+    row_error = np.concatenate([chain.row_error for chain in operator.chains])
+    moved = np.maximum.reduceat(row_error, arrays.chains.state_at[:-1])
     rows = 0.5 * (moved[arrays.source] + moved[arrays.target])
     errors = Errors(*map(operator.per_pair, (terms, rows, potential, marginal_error)))
     return Application(lower, upper, operator.per_pair(lowest), operator.per_pair(highest), errors)

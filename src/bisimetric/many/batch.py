@@ -12,7 +12,8 @@ from bisimetric.operators.side_by_side import scales
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.side_by_side import ManyProblems
 
-MOST_TOGETHER = 2_048  # problems in one batch: a tenth of a second for four states
+MOST_TOGETHER, FEWEST_TOGETHER = 256, 64  # problems in one batch: 12 milliseconds for four states, and 3
+BATCHES = 16  # of a list that is long enough: threads then end at about the same time
 MOST_BATCHED_PAIRS = 64  # of states, in a problem that belongs into a batch; larger ones have little to gain
 
 
@@ -43,12 +44,17 @@ def _scale_exactly(problems: Sequence[Problem]) -> Mask:
 
 
 def batches(problems: Sequence[Problem], places: Sequence[int]) -> Iterator[tuple[list[int], ManyProblems]]:
-    """The problems at these places, put together; those that stop somewhere have batches of their own."""
+    """The problems at these places, put together; those that stop somewhere have batches of their own.
+
+    A problem that is the only one of its kind is in none.
+    """
     found: dict[tuple[float, float, bool], list[int]] = {}
     for place in places:
         problem = problems[place]
         found.setdefault((problem.discount, problem.cost_error, problem.stop is not None), []).append(place)
+    size = min(MOST_TOGETHER, max(FEWEST_TOGETHER, len(places) // BATCHES))
     for alike in found.values():
-        for first in range(0, len(alike), MOST_TOGETHER):
-            some = alike[first : first + MOST_TOGETHER]
-            yield some, ManyProblems([problems[place] for place in some])
+        for first in range(0, len(alike), size):
+            some = alike[first : first + size]
+            if len(some) > 1:
+                yield some, ManyProblems([problems[place] for place in some])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from bisimetric._support.blocks import for_each_block, one_thread
 from bisimetric._support.options import flag, function_or_none, seconds_of
-from bisimetric._support.threads import deadline, no_deadline
+from bisimetric._support.threads import DEADLINE, OutOfTime, deadline, no_deadline
 from bisimetric.errors import BisimetricError, InvalidOption, ManyInterrupted, ToleranceNotReached
 from bisimetric.many.batch import batches, fitting
 from bisimetric.problems.discounted import Problem
@@ -16,7 +18,11 @@ from bisimetric.solvers import by_name
 from bisimetric.solvers.base import AnySolver, checked_tol
 from bisimetric.solvers.policy_iteration import PolicyIteration
 from bisimetric.solving.history import Status
+from bisimetric.solving.side_by_side import ManySolutions
+from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
+
+BATCHES_AT_ONCE = 128  # batches that threads share before `on_solution` is called for their problems: about two seconds
 
 
 def solve_many(
@@ -89,7 +95,7 @@ def solve_many(
             f"interrupted after {done} of {len(asked)} problems; they are in error.solutions", work.found
         ) from None
     if throw and tol is not None:
-        _raise_if_missed(work.found, tol)
+        _raise_if_missed(work.found, sorted(work.missed), tol)
     return work.found
 
 
@@ -108,29 +114,49 @@ class _Work:
         self._tol = tol
         self._on_solution = on_solution
         self.found: list[Any] = [None] * len(problems)
+        self.missed: list[int] = []  # problems that were not solved to the tolerance
 
     def run(self) -> None:
         """Solve what fits into batches, then the rest."""
         if self._solver is None or self._solver == PolicyIteration():
-            for places, together in batches(self._problems, fitting(self._problems)):
-                if len(places) > 1:
-                    self._solve_together(places, together)
+            together = list(batches(self._problems, fitting(self._problems)))
+            for first in range(0, len(together), BATCHES_AT_ONCE):
+                self._solve_batches(together[first : first + BATCHES_AT_ONCE])
         for k, found in enumerate(self.found):
             if found is None:
                 self._solve_alone(k)
 
-    def _solve_together(self, places: list[int], problems: ManyProblems) -> None:
-        answer = solve(problems, tol=PolicyIteration.default_tol if self._tol is None else self._tol, throw=False)
+    def _solve_batches(self, together: Sequence[tuple[list[int], ManyProblems]]) -> None:
+        """Solve batches by several threads, each with all of its Python code: it runs while others are in kernels."""
+        tol = PolicyIteration.default_tol if self._tol is None else self._tol
+        answers: list[tuple[ManySolutions, list[Solution]] | None] = [None] * len(together)
+        until = DEADLINE.get()  # helpers do not know it
+
+        def work(first: int, last: int) -> None:
+            with one_thread(), deadline(until - time.perf_counter()):
+                for k in range(first, last):
+                    answer = solve(together[k][1], tol=tol, throw=False)
+                    answers[k] = answer, answer.solutions()
+
+        try:
+            for_each_block(work, len(together), largest=1)
+        except OutOfTime:
+            work(0, len(together))  # what holds a priori
+        finally:
+            for (places, _), answer in zip(together, answers, strict=True):
+                if answer is not None:
+                    self._accept_batch(places, *answer)
+
+    def _accept_batch(self, places: list[int], answer: ManySolutions, solutions: list[Solution]) -> None:
         status = answer.record.status
         if status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        solutions = answer.solutions()
-        alone = {} if status is Status.TIME_LIMIT else {k: solutions[k] for k in answer.unsolved()}
-        for k, place in enumerate(places):
-            if k in alone:
-                self._solve_alone(place, initial=alone[k])
+        unsolved = set(answer.unsolved())
+        for k, (place, solution) in enumerate(zip(places, solutions, strict=True)):
+            if k in unsolved and status is not Status.TIME_LIMIT:
+                self._solve_alone(place, initial=solution)
             else:
-                self._accept(place, solutions[k])
+                self._accept(place, solution, reached=k not in unsolved)
 
     def _solve_alone(self, k: int, initial: Any = None) -> None:
         try:
@@ -140,17 +166,18 @@ class _Work:
             raise
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        self._accept(k, solution)
+        self._accept(k, solution, reached=self._tol is None or solution.reached_tol)
 
-    def _accept(self, k: int, solution: Any) -> None:
+    def _accept(self, k: int, solution: Any, *, reached: bool) -> None:
         self.found[k] = solution
+        if not reached:
+            self.missed.append(k)
         if self._on_solution is not None:
             with no_deadline():
                 self._on_solution(k, solution)
 
 
-def _raise_if_missed(solutions: list[Any], tol: float) -> None:
-    missed = [k for k, solution in enumerate(solutions) if not solution.reached_tol]
+def _raise_if_missed(solutions: list[Any], missed: list[int], tol: float) -> None:
     if missed:
         worst = max(solutions[k].relative_gap for k in missed)
         raise ToleranceNotReached(

@@ -64,11 +64,13 @@ class SideBySide:
                 ends.append(number)
         source, target = np.array(ends).reshape(-1, 2).T.copy()
         rows = [held_rows(chain) for chain in chains]
-        states, entries = np.array([len(r.indptr) - 1 for r in rows]), np.array([len(r.data) for r in rows])
+        indptr = np.concatenate([r.indptr for r in rows], dtype=np.int64)
+        states = np.array([chain.n_states for chain in chains])
+        entries = indptr[np.cumsum(states + 1) - 1]
         stored = ChainRows(
             offsets(states),
             offsets(entries),
-            np.concatenate([r.indptr for r in rows], dtype=np.int64),
+            indptr,
             np.concatenate([r.indices for r in rows], dtype=np.int32),
             np.concatenate([r.data for r in rows]),
         )

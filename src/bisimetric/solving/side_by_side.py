@@ -49,37 +49,44 @@ class ManySolutions:
 
     def solutions(self) -> list[Solution]:
         """One solution for each problem, in their order."""
-        return [Solution.later(self._fields, k) for k in range(len(self.problems))]
+        make = self._field
+        return [Solution.later(make, k) for k in range(len(self.problems))]
 
-    def _fields(self, k: int) -> dict[str, Any]:
-        """The fields of the solution of problem number k."""
-        problem, record, operator = self.problems[k], self.record, self.bounds.operator
-        certificate = self.bounds.of(k, problem.shape)
-        reached = record.tol is not None and certificate.relative_gap <= record.tol
+    def _field(self, k: int, name: str) -> Any:
+        """One field of the solution of problem number k."""
+        problem, record = self.problems[k], self.record
+        match name:
+            case "problem":
+                return problem
+            case "solver" | "tol":
+                return getattr(record, name)
+            case "status":
+                reached = record.tol is not None and self.bounds.relative_gaps[k] <= record.tol
+                return Status.SOLVED if reached else record.status
+            case "history":
+                return self._steps(k)
+            case "certificate":
+                return self.bounds.of(k, problem.shape).without(problem.unsolved)
+            case "_proof":
+                return self._proof(k)
+        raise AssertionError(name)
+
+    def _proof(self, k: int) -> Proof:
+        """What the bounds of problem number k follow from."""
+        problem, operator = self.problems[k], self.bounds.operator
         scale = float(operator.arrays.scale[k])
         if self.solved is None:
-            proof = Proof(IndependentWitness(Bellman.of(problem)), problem.cost * scale, scale)
-        else:
-            witness = operator.witness(k, problem, self.solved)
-            proof = Proof(witness, witness.value, scale)
-        return {
-            "problem": problem,
-            "solver": record.solver,
-            "status": Status.SOLVED if reached else record.status,
-            "history": self._steps(k, scale),
-            "certificate": certificate.without(problem.unsolved),
-            "_proof": proof,
-            "tol": record.tol,
-            "_given": None,
-        }
+            return Proof(IndependentWitness(Bellman.of(problem)), problem.cost * scale, scale)
+        witness = operator.witness(k, problem, self.solved)
+        return Proof(witness, witness.value, scale)
 
-    def _steps(self, k: int, scale: float) -> tuple[Step, ...]:
+    def _steps(self, k: int) -> tuple[Step, ...]:
         """The problem's own gaps; all at the time when the last problem was solved."""
         if self.solved is None:
             return ()
-        gaps = self.solved.gaps[k, : self.solved.steps[k]].tolist()
+        gaps = self.solved.gaps[k, : self.solved.steps[k]] / self.bounds.operator.arrays.scale[k]
         seconds = self.history[-1].seconds
-        return tuple(Step(number, gap / scale, seconds) for number, gap in enumerate(gaps, 1))
+        return tuple(Step(number, gap, seconds) for number, gap in enumerate(gaps.tolist(), 1))
 
 
 class ManyQuestion(Question[ManyProblems, SideBySide, ManyIterate, ManySolutions]):
