@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric._support.frozen import MAKER, NUMBER
+from bisimetric._support.frozen import MAKER, MAKERS_NUMBER
 from bisimetric.errors import InvalidOption
 from bisimetric.problems.side_by_side import ManyProblems
 
@@ -24,11 +24,11 @@ def some(count=3, discount=0.9):
 def test_solutions_are_made_at_the_first_look():
     """Field by field, once; unknown names are errors as always."""
     solutions = bm.solve(ManyProblems(some())).solutions()
-    assert all(set(vars(solution)) == {MAKER, NUMBER} for solution in solutions)
+    assert all(set(vars(solution)) == {MAKER, MAKERS_NUMBER} for solution in solutions)
     assert solutions[0].status is bm.Status.SOLVED
     assert solutions[0].tol == 1e-9
     assert solutions[0].certificate is solutions[0].certificate
-    assert set(vars(solutions[0])) == {MAKER, NUMBER, "status", "tol", "certificate"}
+    assert set(vars(solutions[0])) == {MAKER, MAKERS_NUMBER, "status", "tol", "certificate"}
     for solution in solutions:
         with pytest.raises(AttributeError, match="no attribute 'nothing'"):
             solution.nothing  # noqa: B018
@@ -41,7 +41,7 @@ def test_everything_works_on_them():
         alone = bm.solve(problem)
         copy = pickle.loads(pickle.dumps(found))
         assert copy.interval == found.interval
-        assert not {MAKER, NUMBER} & set(vars(copy))
+        assert not {MAKER, MAKERS_NUMBER} & set(vars(copy))
         assert found.distance == pytest.approx(alone.distance, rel=1e-9)
         assert found.solver == alone.solver
         np.testing.assert_allclose(found.gradient().cost, alone.gradient().cost, atol=1e-6)

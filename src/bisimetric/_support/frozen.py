@@ -17,7 +17,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 ImmutableT = TypeVar("ImmutableT", bound="Immutable")
-MAKER, NUMBER = "_maker", "_number"  # attributes of a `MadeLater`: the function that makes its fields, and its number
+MAKER, MAKERS_NUMBER = (
+    "_maker",
+    "_number",
+)  # attributes of a `MadeLater`: the function that makes its fields, and its number
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -43,7 +46,10 @@ class Immutable:
     def __reduce__(self) -> tuple[Any, ...]:
         held = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         held |= getattr(self, "__dict__", {})
-        return _rebuild, (type(self), {name: value for name, value in held.items() if name not in (MAKER, NUMBER)})
+        return _rebuild, (
+            type(self),
+            {name: value for name, value in held.items() if name not in (MAKER, MAKERS_NUMBER)},
+        )
 
 
 class MadeLater:
@@ -56,7 +62,7 @@ class MadeLater:
         """An object whose fields are `make(k, name)`; where threads meet, one may be made twice."""
         made = object.__new__(cls)
         object.__setattr__(made, MAKER, make)  # without a dict or a tuple, which the garbage collector would visit
-        object.__setattr__(made, NUMBER, k)
+        object.__setattr__(made, MAKERS_NUMBER, k)
         return made
 
     if not TYPE_CHECKING:  # a type checker should know which attributes there are
@@ -66,7 +72,7 @@ class MadeLater:
             own = self.__dict__
             if MAKER not in own or name not in self.__dataclass_fields__:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return own.setdefault(name, own[MAKER](own[NUMBER], name))
+            return own.setdefault(name, own[MAKER](own[MAKERS_NUMBER], name))
 
 
 def changed(thing: ImmutableT, **values: object) -> ImmutableT:
