@@ -11,7 +11,7 @@ import bisimetric as bm
 from bisimetric import kernels
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation, independent_value
-from bisimetric.operators.trees import TreeWitness, new_trees
+from bisimetric.operators.trees import TreeWitness, is_compact, new_trees
 
 pytestmark = pytest.mark.kernels
 
@@ -47,7 +47,7 @@ def test_products_of_the_compact_layout(operator, cuts, monkeypatch):
     b, _, coupled, _ = operator
     monkeypatch.setattr("bisimetric.operators.trees.COMPACT_FROM", 0)
     trees = new_trees(b, may_round=True)
-    assert trees.is_compact
+    assert is_compact(trees)
     assert {array.itemsize for array in (trees.code, trees.used, trees.target)} == {1}
     b.improve(b.cost, trees, cold=True)
     random = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from bisimetric.operators import evaluation
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation
 from bisimetric.operators.modes import Preconditioner
-from bisimetric.operators.trees import new_trees, tree_cells
+from bisimetric.operators.trees import is_compact, new_trees, tree_cells
 
 
 def improved(source, target, discount=0.99, *, may_round=False):
@@ -89,7 +89,7 @@ def test_the_coarse_system_of_compact_trees(monkeypatch):
     monkeypatch.setattr("bisimetric.operators.trees.COMPACT_FROM", 0)
     for may_round in (False, True):
         bellman, trees = improved(lazy, lazy, may_round=may_round)
-        assert trees.is_compact is may_round
+        assert is_compact(trees) is may_round
         made.append(Preconditioner(bellman, dense=True))
         made[-1].adapt(trees)
     assert made[0].quickness.size

@@ -75,11 +75,6 @@ class Trees(NamedTuple):
     target: npt.NDArray[Any]  # [cells], flat successor pair of a cell with flow; the first `used` of a pair are used
     weight: npt.NDArray[Any]  # [cells], its flow
 
-    @property
-    def is_compact(self) -> bool:
-        """Whether this is the compact layout."""
-        return self.shift == COMPACT_BITS
-
 
 class System(NamedTuple):
     """I - γΠ for one of three Π: a stored matrix, the trees' coupling, or the independent coupling if neither is there.

@@ -20,7 +20,7 @@ from bisimetric.linear.ladder import MANY_PRODUCTS, Ladder, storable
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.modes import DENSE_RESOLVENT_FROM, Preconditioner, rows_matrix
-from bisimetric.operators.trees import compact_targets, node_bits, tree_begins
+from bisimetric.operators.trees import compact_targets, is_compact, node_bits, tree_begins
 
 SLOW_MODES_FROM = 16  # products in one evaluation: more of them suggest slow modes
 WORTH_MODES = 4 * 10**6  # multiplications that making the preconditioner takes, about
@@ -76,7 +76,7 @@ class Evaluation:
         """vector ↦ (I - γΠ)·vector."""
         bellman = self._bellman
 
-        kernel = kernels.evaluation.apply_compact if trees.is_compact else kernels.evaluation.apply_trees
+        kernel = kernels.evaluation.apply_compact if is_compact(trees) else kernels.evaluation.apply_trees
 
         def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
             kernel(
@@ -89,13 +89,13 @@ class Evaluation:
     def _plain(self, trees: Trees, residual: Floats, guess: Floats, target: float, budget: int) -> Solved:
         bellman = self._bellman
         n = bellman.shape[0]
-        if trees.is_compact or trees.code.size > ONE_CALL:
+        if is_compact(trees) or trees.code.size > ONE_CALL:
             return krylov.bicgstab(self._product(trees), residual, guess, rows=n, target=target, budget=budget)
         return _solve_in_one_call(bellman, trees, residual, guess, target, budget)
 
     def _in_one_call(self, trees: Trees) -> bool:
         (n, m), cells = self._bellman.shape, trees.code.size
-        return not trees.is_compact and cells <= ONE_CALL and n * n + m * m <= cells
+        return not is_compact(trees) and cells <= ONE_CALL and n * n + m * m <= cells
 
     def _preconditioned(
         self, modes: Preconditioner, trees: Trees, residual: Floats, u: Floats, target: float
@@ -127,7 +127,7 @@ class Evaluation:
             return None
         indptr = offsets(used)
         read = np.repeat(tree_begins(self._bellman, trees) - indptr[:-1], used) + np.arange(entries)
-        if not trees.is_compact:
+        if not is_compact(trees):
             return sparse.csr_array((trees.weight[read], trees.target[read], indptr), shape=(size, size))
         heads = compact_targets(self._bellman, trees.target[read], used)
         moves = sparse.csr_array((trees.weight[read].astype(np.float64), heads, indptr), shape=(size, size))

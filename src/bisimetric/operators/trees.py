@@ -163,6 +163,11 @@ def new_trees(bellman: Bellman, *, may_round: bool = False) -> Trees:
     )
 
 
+def is_compact(trees: Trees) -> bool:
+    """Whether this is the compact layout."""
+    return trees.shift == COMPACT_BITS
+
+
 def moved_trees(bellman: Bellman, before: TreeWitness, room: Trees | None = None) -> Trees | None:
     """The trees of another operator, whose rows have the same successors, for this one; None where they do not fit.
 
@@ -174,7 +179,7 @@ def moved_trees(bellman: Bellman, before: TreeWitness, room: Trees | None = None
     everywhere = bellman.pairs.is_complete and other.pairs.is_complete and not bellman.stop.size and not other.stop.size
     if not (same and everywhere) or bellman.is_full:
         return None
-    trees = new_trees(bellman, may_round=before.trees.is_compact) if room is None else room
+    trees = new_trees(bellman, may_round=is_compact(before.trees)) if room is None else room
     np.copyto(trees.code, before.trees.code)
     return trees
 
