@@ -84,8 +84,8 @@ def for_each_block(
         raise OutOfTime
     if size < serial_below and size <= largest:
         return [work(0, size)]
-    queue = _Queue(work, size, unit, max(1, largest // unit))
-    threads = min(thread_count(), queue.units)
+    threads = min(thread_count(), -(-size // unit))
+    queue = _Queue(work, size, unit, max(1, largest // unit), threads)
     if threads > 1 and size >= serial_below:
         queue.step()
         return _together(queue, threads)
@@ -145,13 +145,16 @@ def _together(queue: _Queue[Result], threads: int) -> list[Result]:
 
 
 class _Queue(Generic[Result]):
-    """Hands out every range once; the time of the last one decides how long the next one is."""
+    """Hands out every range once; the time of the last one and what is left decide how long the next one is."""
 
-    def __init__(self, work: Callable[[int, int], Result], size: int, unit: int, largest: int) -> None:
+    def __init__(
+        self, work: Callable[[int, int], Result], size: int, unit: int, largest: int, threads: int = 1
+    ) -> None:
         self._work = work
         self._size = size
         self._unit = unit
         self._largest = largest
+        self._shares = 2 * threads if threads > 1 else 1
         self.units = -(-size // unit)
         self.results: list[Result] = []
         self.errors: list[BaseException] = []  # errors of helpers, and interrupts of the caller while it waits for them
@@ -165,7 +168,8 @@ class _Queue(Generic[Result]):
     def step(self) -> bool:
         """Work on one range; False if none is left."""
         first = self._next.get()
-        last = first if self._closed else min(first + self._grab, self.units)
+        fair = max(1, (self.units - first) // self._shares)  # of what is left, so that threads end together
+        last = first if self._closed else min(first + min(self._grab, fair), self.units)
         self._next.put(last)
         if first >= last:
             return False

@@ -64,8 +64,9 @@ def bicgstab_over(apply, direction, half, full, assign, name="bicgstab"):
             if residual <= goal or products >= budget or start == MOST_STARTS:
                 break
             goal = SLACK * target
-            p[:] = 0.0
-            v[:] = 0.0
+            if start > 0:
+                p[:] = 0.0
+                v[:] = 0.0
             rho_old, alpha, omega = 1.0, 1.0, 1.0
             while products < budget:
                 direction(p, r, v, rho / rho_old * (alpha / omega), omega)

@@ -134,20 +134,42 @@ def means(modes, by_row, by_cluster, mean_x, mean_y, block):
 
 
 @kernel
+def factorise(matrix):
+    """Replace a matrix I - γF, F stochastic, by its factors L (below the diagonal) and U: it needs no pivots."""
+    size = len(matrix)
+    for k in range(size):
+        pivot = matrix[k]
+        for i in range(k + 1, size):
+            row = matrix[i]
+            if row[k] != 0.0:
+                factor = row[k] / pivot[k]
+                row[k] = factor
+                for j in range(k + 1, size):
+                    row[j] -= factor * pivot[j]
+
+
+@summing_kernel
 def combine(modes, coarse, block, added_y, added):
-    """added[X, y] = added_y(y) + (coarse · block)[X, cluster of y]."""
+    """added[X, y] = added_y(y) + (A⁻¹ block - block)[X, cluster of y], where `coarse` holds the factors of A."""
     height, width = block.shape
     flat = block.reshape(height * width)
-    spread = np.empty(width)
+    solved = flat.copy()
+    for i in range(solved.size):
+        row = coarse[i]
+        total = 0.0
+        for k in range(i):
+            total += row[k] * solved[k]
+        solved[i] -= total
+    for i in range(solved.size - 1, -1, -1):
+        row = coarse[i]
+        total = 0.0
+        for k in range(i + 1, solved.size):
+            total += row[k] * solved[k]
+        solved[i] = (solved[i] - total) / row[i]
     for cluster in range(height):
-        for other in range(width):
-            row = coarse[cluster * width + other]
-            total = 0.0
-            for k in range(flat.size):
-                total += row[k] * flat[k]
-            spread[other] = total
         for y in range(len(added_y)):
-            added[cluster, y] = added_y[y] + spread[modes.cluster_y[y]]
+            at = cluster * width + modes.cluster_y[y]
+            added[cluster, y] = added_y[y] + (solved[at] - flat[at])
 
 
 @kernel

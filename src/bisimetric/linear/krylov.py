@@ -82,8 +82,11 @@ def bicgstab(
         for_even_split(lambda i, j: steps.step_full(i, j, x, p, r, t, shadow, alpha, omega, sums), rows, cost=x.size)
         return float(np.add.reduce(sums[:, 0])), float(np.maximum.reduce(sums[:, 1]))
 
+    def assign(out: Floats, vector: Floats) -> None:
+        for_even_split(lambda i, j: np.copyto(out[i:j], vector[i:j]), out.size, cost=out.size)
+
     method = kernels.krylov.bicgstab_over(
-        lambda _, vector, out, other: apply(vector, out, other), direction, half, full, np.copyto
+        lambda _, vector, out, other: apply(vector, out, other), direction, half, full, assign
     )
     return Solved(guess, *method(None, b, guess, target, budget))
 

@@ -63,8 +63,8 @@ class Preconditioner:
 
         for_even_split(work, len(modes.size_x), cost=trees.code.size)
         flows /= np.outer(modes.size_x, modes.size_y).reshape(-1, 1)
-        one = np.eye(blocks)
-        self.coarse = np.linalg.inv(one - bellman.discount * flows) - one
+        self.coarse = np.eye(blocks) - bellman.discount * flows
+        kernels.modes.factorise(self.coarse)  # OpenBLAS' threads would keep spinning beside ours
 
     def __call__(self, vector: Floats, out: Floats) -> Floats:
         """out = M⁻¹ vector."""
