@@ -35,9 +35,12 @@ if TYPE_CHECKING:
     from bisimetric.couplings.coupling import Potentials as Potentials
     from bisimetric.couplings.explanation import Explanation as Explanation
     from bisimetric.couplings.gradient import Gradient as Gradient
+    from bisimetric.couplings.horizon_gradient import HorizonGradient as HorizonGradient
     from bisimetric.couplings.long_run import LongRunCoupling as LongRunCoupling
+    from bisimetric.couplings.long_run import LongRunPotentials as LongRunPotentials
     from bisimetric.couplings.parting import JointPath as JointPath
     from bisimetric.couplings.timed import HorizonCoupling as HorizonCoupling
+    from bisimetric.couplings.timed import HorizonPotentials as HorizonPotentials
     from bisimetric.estimation.changed import Changes as Changes
     from bisimetric.estimation.compare import compare as compare
     from bisimetric.estimation.comparison import Comparison as Comparison
@@ -126,8 +129,9 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     ),
     "couplings.explanation": ("Explanation",),
     "couplings.parting": ("JointPath",),
-    "couplings.long_run": ("LongRunCoupling",),
-    "couplings.timed": ("HorizonCoupling",),
+    "couplings.long_run": ("LongRunCoupling", "LongRunPotentials"),
+    "couplings.timed": ("HorizonCoupling", "HorizonPotentials"),
+    "couplings.horizon_gradient": ("HorizonGradient",),
     "couplings.gradient": ("Gradient",),
     "estimation.changed": ("Changes",),
     "estimation.compare": ("compare",),

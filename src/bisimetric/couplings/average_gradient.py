@@ -15,7 +15,6 @@ References: Danskin 1967 (envelope theorem); O'Connor, McGoff & Nobel 2022.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -26,24 +25,15 @@ from bisimetric.couplings.gradient import (
     NO_DIFFERENCE,
     Gradient,
     StartPotentials,
-    TransportSums,
     by_rewards,
     on_support,
     refuse_infinite,
-    transport_sums,
 )
 from bisimetric.couplings.occupancy import visits
-from bisimetric.couplings.witness import Witness
+from bisimetric.couplings.transport_sums import TransportSums, transport_sums
+from bisimetric.couplings.witness import Potentiated
 from bisimetric.models.rows import Floats, Mask
 from bisimetric.operators.bellman import as_rows
-
-
-class Potentiated(NamedTuple):
-    """Values with couplings and potentials that are optimal for them."""
-
-    witness: Witness
-    value: Floats  # [n, m], times `scale`
-    scale: float
 
 
 def average_gradient(

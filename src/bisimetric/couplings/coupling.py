@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from bisimetric import kernels
 from bisimetric._support import memory
 from bisimetric._support.frozen import Immutable
 from bisimetric._support.text import text_table
@@ -23,11 +24,12 @@ from bisimetric.couplings.joint_law import (
     first_pair,
     potential_rows,
 )
-from bisimetric.couplings.occupancy import FAIL_ABOVE, visits
-from bisimetric.couplings.witness import Proof, Witness, successors
+from bisimetric.couplings.occupancy import visits
+from bisimetric.couplings.witness import Proof, Witness
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain, state_index
 from bisimetric.models.rows import ROW_SUM_TOL, Floats, offsets, real_array
+from bisimetric.operators.bellman import as_rows
 from bisimetric.problems.discounted import Problem
 
 CELLS_PER_BLOCK = 2**22  # of couplings that are read in one block
@@ -89,7 +91,7 @@ class Coupling(InNotebooks, Immutable):
         parts = [self._flat_rows(first, min(first + step, n * m)) for first in range(0, n * m, step)]
         indptr = offsets(np.concatenate([part[0] for part in parts]))
         index_type = np.int32 if max(indptr[-1], n * m) < 2**31 else np.int64
-        columns = np.concatenate([part[1].astype(index_type) for part in parts])
+        columns = np.concatenate([part[1].astype(index_type, copy=False) for part in parts])
         weight = np.concatenate([part[2] for part in parts])
         return sparse.csr_array((weight, columns, indptr.astype(index_type)), shape=(n * m, n * m))
 
@@ -129,10 +131,10 @@ class Coupling(InNotebooks, Immutable):
             matrix.eliminate_zeros()
         return matrix
 
-    def occupancy_of(self, moves: sparse.csr_array, law: Floats, accuracy: float = FAIL_ABOVE) -> Floats:
+    def occupancy_of(self, moves: sparse.csr_array, law: Floats, accuracy: float | None = None) -> Floats:
         """The occupancy [n, m] from a joint law [n, m] of the start; `moves` is what `moves()` returns.
 
-        `accuracy` is the accepted 1-norm error, relative to its mass.
+        `accuracy` is the accepted 1-norm error, relative to its mass; None: as small as rounding allows.
         """
         discount, ends = self.problem.discount, self.problem.ends
         b = law.ravel() * (1.0 - discount if discount < 1.0 else 1.0)
@@ -177,8 +179,11 @@ class Coupling(InNotebooks, Immutable):
     def _flat_rows(self, first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
         """Cells per pair, flat successor pairs and weights of the pairs first..last."""
         cells = self._witness.cells(first, last)
-        rows = self.problem.source.transitions, self.problem.target.transitions
-        return np.diff(cells.indptr), successors(cells, *rows, first), cells.weight
+        n, m = self.problem.shape
+        rows = as_rows(self.problem.source.transitions), as_rows(self.problem.target.transitions)
+        to = np.empty(len(cells.weight), np.int32 if n * m < 2**31 else np.int64)
+        kernels.listing.flat_successors(first, cells.indptr, cells.left, cells.right, *rows, to)
+        return np.diff(cells.indptr), to, cells.weight
 
     def law(self, start: object) -> Floats:
         """The joint law [n, m] of a pair of states, of an array [n, m], or for None of the chains' starts."""

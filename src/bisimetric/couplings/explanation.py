@@ -12,6 +12,7 @@ largest, and the most likely way on which the two part (`couplings/parting`); `e
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +26,7 @@ from bisimetric.errors import SolverFailed
 from bisimetric.models.mdp import Model
 
 SMALLEST_FLOAT = 5e-324  # the smallest positive float: amounts that underflow lose up to this much
+FindPath = Callable[[float], JointPath]  # from the distance
 HEAD = ("source", "target", "occupancy", "cost", "amount", "share")
 ACTION_HEAD = ("source action", "target action")
 
@@ -72,9 +74,9 @@ class Explanation(InNotebooks, PlottedExplanation):
         The amounts of all other pairs together: `distance` is `rest` plus the amounts of `parts`.
     n_pairs : int
         The number of pairs that contribute, listed or not.
-    path : JointPath or None
-        The most likely way on which the two models part, and how they go on; None over a finite horizon, and in the
-        long run, where moves or distances from there on depend on the time.
+    path : JointPath
+        The most likely way on which the two models part, and how they go on. In the long run it leads to the first pair
+        that is met again and again and costs something.
     normalised : bool
         Whether the problem is normalised, so that amounts lack the factor 1/(1-γ).
     discounted : bool
@@ -107,7 +109,7 @@ class Explanation(InNotebooks, PlottedExplanation):
     parts: tuple[Part, ...]
     rest: float
     n_pairs: int
-    path: JointPath | None
+    path: JointPath
     normalised: bool = False
     discounted: bool = True
     cost: str = ""
@@ -161,7 +163,7 @@ class Explanation(InNotebooks, PlottedExplanation):
 
     def __repr__(self) -> str:
         parts = f"{text_table(self.head(), self.rows())}\n{self.summary()}"
-        return parts if self.path is None else f"{parts}\n\nThe most likely way to part:\n{self.path!r}"
+        return f"{parts}\n\nThe most likely way to part:\n{self.path!r}"
 
 
 def checked_total(walk: JointWalk, interval: tuple[float, float]) -> float:
@@ -179,8 +181,8 @@ def checked_total(walk: JointWalk, interval: tuple[float, float]) -> float:
     return total
 
 
-def explained(walk: JointWalk, distance: float, k: int) -> Explanation:
-    """The k pairs with the largest amounts, as parts of this distance."""
+def explained(walk: JointWalk, distance: float, k: int, path: FindPath | None = None) -> Explanation:
+    """The k pairs with the largest amounts, as parts of this distance; `path` finds the way to part for it."""
     amounts = walk.amounts
     flat = amounts.ravel()
     top = np.argsort(-flat, kind="stable")[:k]
@@ -198,5 +200,5 @@ def explained(walk: JointWalk, distance: float, k: int) -> Explanation:
     )
     rest = float(np.delete(flat, top).sum())
     question = walk.normalised, walk.discount < 1.0, walk.cost_text, walk.counted
-    path = None if walk.counted else most_likely_parting(walk, distance)
-    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), path, *question, walk.models)
+    way = most_likely_parting(walk, distance) if path is None else path(distance)
+    return Explanation(distance, parts, rest, int(np.count_nonzero(flat)), way, *question, walk.models)

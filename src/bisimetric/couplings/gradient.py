@@ -23,15 +23,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from bisimetric import kernels
-from bisimetric._support.blocks import for_each_block
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.viewed import InNotebooks
-from bisimetric.couplings.coupling import CELLS_PER_BLOCK, Coupling
-from bisimetric.couplings.occupancy import FAIL_ABOVE
-from bisimetric.couplings.witness import Proof, Witness
+from bisimetric.couplings.coupling import Coupling
+from bisimetric.couplings.transport_sums import transport_sums
+from bisimetric.couplings.witness import Proof
 from bisimetric.errors import InvalidProblem
-from bisimetric.kernels.layout import Rows
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats, Ints, Mask, SparseField
 from bisimetric.operators.bellman import Bellman, as_rows
@@ -39,12 +36,8 @@ from bisimetric.operators.trees import new_trees
 from bisimetric.problems.discounted import Problem
 
 NO_DIFFERENCE = 1e-9  # reduced cost, relative to the largest distance, up to which a cell is tight
-GRADIENT_PARTS = (
-    16  # of the source states at most; sums over each are added in order, so results do not depend on threads
-)
-PART_CELLS = 2**16  # of couplings that are worth a part
-LARGE_SYSTEM = 2**14  # pairs of states from which occupancies are less accurate: the last digits take long
-ROUGH = 1e-6  # accepted 1-norm error of an occupancy there, relative to its mass; the error found is a hundredth of it
+LARGE_SYSTEM = 2**13  # pairs of states from which occupancies are less accurate: the last digits take long
+ROUGH = 1e-6  # accepted 1-norm error of an occupancy there, relative to its mass; what is found is a tenth of it
 
 
 class Derivatives(InNotebooks, Immutable):
@@ -150,47 +143,6 @@ class RewardSlopes(NamedTuple):
     tied: Mask  # [n, m]
 
 
-class TransportSums(NamedTuple):
-    """Potentials of the transports of all pairs, added up with weights."""
-
-    source: Floats  # [entries of the source's rows]
-    target: Floats  # [entries of the target's rows]
-    tied: Mask  # [n, m]
-
-
-def transport_sums(
-    witness: Witness, value: Floats, rows: tuple[Rows, Rows], visits: Floats, tight: float
-) -> TransportSums:
-    """Σ ν f and Σ ν g over the pairs with weights ν, [n, m], in the scale of `value`."""
-    P, Q = rows
-    n, m = visits.shape
-    parts = min(GRADIENT_PARTS, n, 1 + n * m * witness.cells_per_pair // PART_CELLS)
-    source, target = np.zeros(len(P.data)), np.zeros((parts, len(Q.data)))
-    tied = np.zeros((n, m), np.bool_)
-    step = max(1, CELLS_PER_BLOCK // max(witness.cells_per_pair, 1) // m)
-
-    def one(part: int) -> None:
-        first, last = n * part // parts, n * (part + 1) // parts
-        for x in range(first, last, step):
-            end = min(x + step, last)
-            at = np.flatnonzero(visits[x:end])
-            if not len(at):
-                continue
-            ties = np.zeros(len(at), np.bool_)
-            kernels.gradient.potential_sums(
-                x + at // m, at % m, at, visits[x:end].ravel()[at], value, P, Q, witness.cells(x * m, end * m), tight,
-                source, target[part], ties,
-            )  # fmt: skip
-            tied[x:end].ravel()[at] = ties
-
-    def work(i: int, j: int) -> None:
-        for part in range(i, j):
-            one(part)
-
-    for_each_block(work, parts)
-    return TransportSums(source, target.sum(axis=0), tied)
-
-
 def start_potentials(value: Floats, source: Floats, target: Floats, cells: int, potential: Floats) -> StartPotentials:
     """The derivatives of the transport between two laws, from the potential on the target's support.
 
@@ -221,7 +173,7 @@ def gradient_of(
             "bisimilarity_distance(..., discount=0.999) has one"
         )
     rest = 1.0 - discount
-    visits = coupling.occupancy_of(coupling.moves(), law, ROUGH if law.size >= LARGE_SYSTEM else FAIL_ABOVE)
+    visits = coupling.occupancy_of(coupling.moves(), law, ROUGH if law.size >= LARGE_SYSTEM else None)
     largest = float(np.abs(proof.value).max())
     rows = as_rows(problem.source.transitions), as_rows(problem.target.transitions)
     sums = transport_sums(proof.witness, proof.value, rows, visits, NO_DIFFERENCE * largest)
@@ -281,11 +233,17 @@ def refuse_infinite(slope: float, *parts: Floats) -> None:
 
 def by_rewards(problem: Problem, by_cost: Floats) -> RewardSlopes | None:
     """The derivatives by both rewards; None where the cost does not say how it depends on them."""
-    weight = problem.reward_weight
+    return reward_slopes((problem.source, problem.target), problem.reward_weight, by_cost)
+
+
+def reward_slopes(
+    chains: tuple[MarkovChain, MarkovChain], weight: float | None, by_cost: Floats
+) -> RewardSlopes | None:
+    """The same for a cost in which the gap between rewards has this weight; None: nobody knows."""
     if weight is None:
         return None
-    n, m = problem.shape
-    mine, theirs = problem.source.reward, problem.target.reward
+    n, m = by_cost.shape
+    mine, theirs = (chain.reward for chain in chains)
     if weight == 0.0 or mine is None or theirs is None:
         return RewardSlopes(frozen(np.zeros(n)), frozen(np.zeros(m)), np.zeros((n, m), np.bool_))
     sign = np.sign(np.subtract.outer(mine, theirs))

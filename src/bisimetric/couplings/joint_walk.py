@@ -24,7 +24,7 @@ class JointWalk(NamedTuple):
     normalised: bool
     actions: Ints | None = None  # [n, m, 2], decisive ones between decision processes
     cost_text: str = ""  # the name and the unit of the cost
-    counted: str = ""  # what an occupancy is, if neither; there is then no single way to part, and `moves` is not used
+    counted: str = ""  # what an occupancy is, if neither
 
     @property
     def per_time(self) -> float:

@@ -15,13 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric.couplings.witness import FlatPairs, Witness, join, pick
+from bisimetric.couplings.witness import FlatPairs, Witness, join
 from bisimetric.kernels.layout import Cells, Side
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.lumping import Lump
 from bisimetric.models.partition import Classes
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem
+
+READ_ALL_FROM = 0.5  # pairs of states, as a share of the pairs of classes, from which all of the latter are read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,12 +64,12 @@ class LiftedWitness:
     def at(self, pairs: FlatPairs) -> Cells:
         """Couplings and potentials of any flat pairs."""
         x, y = np.divmod(pairs, len(self.class_y))
-        small = self._of_classes(self.class_x[x], self.class_y[y])
+        small, number = self._of_classes(self.class_x[x], self.class_y[y])
         size_x, size_y = (
             int((side.indptr[states + 1] - side.indptr[states]).sum())
             for side, states in ((self.source, x), (self.target, y))
         )
-        room = int(small.indptr[-1]) + size_x + size_y
+        room = int(np.diff(small.indptr)[number].sum()) + size_x + size_y
         out = Cells(
             np.empty(len(pairs) + 1, np.int64),
             np.empty(room, np.int32),
@@ -76,7 +78,9 @@ class LiftedWitness:
             np.empty(len(pairs) + 1, np.int64),
             np.empty(size_y),
         )
-        used = kernels.lifting.lift(x, y, self.class_x, self.class_y, self.source, self.target, small, self.value, out)
+        used = kernels.lifting.lift(
+            x, y, self.class_x, self.class_y, self.source, self.target, small, number, self.value, out
+        )
         return out._replace(left=out.left[:used], right=out.right[:used], weight=out.weight[:used])
 
     def coupled(self, pairs: FlatPairs) -> tuple[FlatPairs, FlatPairs]:
@@ -87,14 +91,16 @@ class LiftedWitness:
         heads = self.states_x[self.source.indptr[x] + cells.left].astype(np.int64) * m
         return count, heads + self.states_y[self.target.indptr[y] + cells.right]
 
-    def _of_classes(self, X: Classes, Y: Classes) -> Cells:
-        """The cells of pairs of classes."""
+    def _of_classes(self, X: Classes, Y: Classes) -> tuple[Cells, FlatPairs]:
+        """Cells of pairs of classes, and where those of each pair are among them."""
         wide = self.value.shape[1]
         if len(X) == 1:
             at = int(X[0] * wide + Y[0])
-            return self.small.cells(at, at + 1)
+            return self.small.cells(at, at + 1), np.zeros(1, np.int64)
+        if len(X) >= READ_ALL_FROM * self.value.size:
+            return self.small.cells(0, self.value.size), X * wide + Y
         rows, row = np.unique(X, return_inverse=True)
-        return pick(join([self.small.cells(X * wide, (X + 1) * wide) for X in rows.tolist()]), row * wide + Y)
+        return join([self.small.cells(X * wide, (X + 1) * wide) for X in rows.tolist()]), row * wide + Y
 
 
 def _side(chain: MarkovChain, small: Lump) -> Side:
@@ -110,4 +116,19 @@ def _side(chain: MarkovChain, small: Lump) -> Side:
         rows.data[order],
         few.indptr.astype(np.int64),
         few.indices.astype(np.int32),
+        _alike(rows.data[order], class_of[order], indptr, few, small.classes),
     )
+
+
+def _alike(
+    data: Floats, class_of: Classes, indptr: npt.NDArray[np.int64], few: Any, classes: Classes
+) -> npt.NDArray[np.bool_]:
+    """Which rows, with entries sorted by class, are exactly those of their classes."""
+    size = np.diff(indptr)
+    alike: npt.NDArray[np.bool_] = size == np.diff(few.indptr)[classes]
+    entry = np.flatnonzero(np.repeat(alike, size))
+    row = np.repeat(np.arange(len(size)), size)[entry]
+    like = few.indptr[classes[row]] + entry - indptr[row]
+    differ = (data[entry] != few.data[like]) | (class_of[entry] != few.indices[like])
+    alike[row[differ]] = False
+    return alike

@@ -16,8 +16,13 @@ from bisimetric.linear import direct, krylov
 from bisimetric.linear.ladder import Ladder
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
-OCCUPANCY_TOL = 1e-14  # residual of an occupancy, relative to the largest entry of the right-hand side
-SWEEPS = 60  # sweeps ν ← b + γΠᵀν before BiCGSTAB
+AIM = 0.1  # of the accepted error, for the linear system
+FINEST = (
+    1e-14,
+    8 * UNIT_ROUNDOFF,
+)  # otherwise this 1-norm error, and this residual, relative to the mass of an occupancy
+OCCUPANCY_TOL = 1e-14  # residual of a factorised occupancy, relative to the largest entry of the right-hand side
+SWEEPS = 10  # sweeps ν ← b + γΠᵀν before BiCGSTAB
 FAIL_ABOVE = 1e-10  # 1-norm error of an occupancy, relative to its mass, that is always accepted
 TIMES_ACCURACY = 0.5  # residual of expected numbers of steps, in steps
 OCCUPANCY_ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
@@ -50,28 +55,29 @@ def longest_time(transposed: Any, b: Floats) -> float:
 
 
 def visits(
-    transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool, accuracy: float = FAIL_ABOVE
+    transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool, accuracy: float | None = None
 ) -> Floats:
     """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form, `closed` says that Π loses no mass.
 
     Without a discount Π has ends, which it reaches with probability one. `accuracy` is the accepted 1-norm error,
-    relative to the mass of ν.
+    relative to the mass of ν; None: as small as rounding allows, if possible.
 
     From a single pair BiCGSTAB often diverges, so sweeps spread the law first. If the residual of its result is too
     large, in the 1-norm, a factorisation solves the system.
     """
     longest = 1.0 / (1.0 - discount) if discount < 1.0 else longest_time(transposed, b)
     mass = float(b.sum()) * longest
-    certain = max(accuracy, _accepted(longest))
+    certain = _accepted(longest) if accuracy is None else max(accuracy, _accepted(longest))
+    aim = FINEST[0] if accuracy is None else AIM * accuracy
     transposed = sparse.csr_array(transposed)
-    target = OCCUPANCY_TOL * (accuracy / FAIL_ABOVE) * float(b.max())
+    target = max(aim / longest, FINEST[1]) * mass
 
     def by_bicgstab() -> Floats:
         spread = _sweep(transposed, b, discount, b, SWEEPS)
         return krylov.on_stored(transposed, discount, b, spread, rows=rows, target=target).x
 
     def by_factors() -> Floats:
-        return direct.Factors(transposed, discount).solve(b, target)[0]
+        return direct.Factors(transposed, discount).solve(b, OCCUPANCY_TOL * float(b.max()))[0]
 
     error = np.inf
     for method in (by_bicgstab, by_factors):

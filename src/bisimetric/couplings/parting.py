@@ -183,7 +183,7 @@ def most_likely_parting(walk: JointWalk, distance: float) -> JointPath:
         probability,
         amount,
         min(amount / distance, 1.0) if distance else 0.0,
-        "" if parting is None else _difference(walk, moments[parting]),
+        "" if parting is None else difference_at(walk, moments[parting]),
         walk.models,
     )
 
@@ -263,7 +263,7 @@ def _moment(walk: JointWalk, pair: int, chance: float) -> Moment:
     return Moment((x, y), *walk.names(x, y), *numbers, walk.action_names(x, y))
 
 
-def _difference(walk: JointWalk, moment: Moment) -> str:
+def difference_at(walk: JointWalk, moment: Moment) -> str:
     """What differs between the two states of a moment, in words: labels, rewards, else the cost alone."""
     said = []
     source, target = (model.labels for model in walk.models)

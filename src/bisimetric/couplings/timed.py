@@ -12,28 +12,45 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from bisimetric._support.frozen import Immutable
 from bisimetric._support.options import as_index, whole
+from bisimetric._support.text import text_table
+from bisimetric._support.viewed import InNotebooks
 from bisimetric.couplings.coupling import joint_law, states_of
+from bisimetric.couplings.joint_law import (
+    COUPLING_HEAD,
+    POTENTIALS_HEAD,
+    JointLaw,
+    coupling_rows,
+    first_laws,
+    first_pair,
+    potential_rows,
+)
 from bisimetric.couplings.witness import successors_of
 from bisimetric.errors import InvalidOption
+from bisimetric.kernels.layout import Cells
 from bisimetric.models.rows import Floats, Mask
 from bisimetric.operators.horizon import HorizonBellman
 from bisimetric.problems.horizon import HorizonProblem
 
 
-class _Moves(NamedTuple):
-    """Where some pairs of states lead: cell by cell, flat."""
+class TimedMoves(NamedTuple):
+    """Where some pairs of states lead: cell by cell, flat; and the couplings and potentials that say so."""
 
     origin: npt.NDArray[np.int64]
     successor: npt.NDArray[np.int64]
     weight: Floats
+    cells: Cells  # of those pairs, in flat order
+
+    def pushed(self, law: Floats) -> Floats:
+        """A law [n, m] after one move; it is zero at all pairs but those."""
+        flow = law.ravel()[self.origin] * self.weight
+        return np.asarray(np.bincount(self.successor, flow, law.size), np.float64).reshape(law.shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HorizonCoupling(Immutable):
+class HorizonCoupling(InNotebooks, Immutable):
     """How two chains move together over a finite horizon.
 
     coupling[t, x, y] is the joint law of the successors of x and y at time t, and coupling[x, y] that at time 0. Its
@@ -60,13 +77,15 @@ class HorizonCoupling(Immutable):
     _value_at: Callable[[int], Floats]  # [n, m], of a time, scaled; raises where it is not kept
     _start_law: Callable[[], Floats]  # joint law of the two starts, [n, m]
 
-    def __getitem__(self, place: tuple[Any, ...]) -> sparse.csr_array:
-        time, x, y = self._checked(place)
+    def __getitem__(self, place: tuple[Any, ...]) -> JointLaw:
+        time, x, y = timed_place(self.problem, place)
         pairs = np.zeros(self.problem.shape, np.bool_)
         pairs[x, y] = True
-        moves = self._moves(time, pairs)
-        to = np.divmod(moves.successor, pairs.shape[1])
-        return sparse.csr_array((moves.weight, to), shape=pairs.shape)
+        models = self.problem.sources[time], self.problem.targets[time]
+        successors = models[0].successors(x), models[1].successors(y)
+        return JointLaw.of(
+            (self.problem.source, self.problem.target), (x, y), successors, self.moves(time, pairs).cells
+        )
 
     def laws(self, start: object = None) -> Iterator[Floats]:
         """The joint law of the two states at the times 0, …, h, one after the other.
@@ -84,9 +103,7 @@ class HorizonCoupling(Immutable):
         law = self.law(start)
         yield law
         for time in range(self.problem.horizon):
-            moves = self._moves(time, law > 0.0)
-            flow = law.ravel()[moves.origin] * moves.weight
-            law = np.asarray(np.bincount(moves.successor, flow, law.size), np.float64).reshape(law.shape)
+            law = self.moves(time, law > 0.0).pushed(law)
             yield law
 
     def occupancy(self, start: object = None) -> Floats:
@@ -132,7 +149,7 @@ class HorizonCoupling(Immutable):
         for time in range(self.problem.horizon):
             pairs = np.zeros(law.shape, np.bool_)
             pairs[path[-1]] = True
-            moves = self._moves(time, pairs)
+            moves = self.moves(time, pairs)
             place = np.searchsorted(np.cumsum(moves.weight), random.random() * moves.weight.sum(), side="right")
             path.append(divmod(int(moves.successor[place]), m))
         return np.array(path, np.int64)
@@ -143,27 +160,103 @@ class HorizonCoupling(Immutable):
             return self._start_law()
         return joint_law(start, self.problem.source, self.problem.target)
 
-    def _moves(self, time: int, pairs: Mask) -> _Moves:
-        """Where the pairs of a mask lead from this time to the next."""
+    def moves(self, time: int, pairs: Mask) -> TimedMoves:
+        """Where the pairs of a mask [n, m] lead from this time to the next."""
         witness = self._operator.couple(time, self._value_at(time + 1), pairs)
         x, y = np.nonzero(pairs)
         cells = witness.cells(0, len(x))
         rows = self.problem.sources[time].transitions, self.problem.targets[time].transitions
         count = np.diff(cells.indptr)
         origin = np.repeat(x * pairs.shape[1] + y, count)
-        return _Moves(origin, successors_of(cells, *rows, np.repeat(x, count), np.repeat(y, count)), cells.weight)
+        to = successors_of(cells, *rows, np.repeat(x, count), np.repeat(y, count))
+        return TimedMoves(origin, to, cells.weight, cells)
 
-    def _checked(self, place: object) -> tuple[int, int, int]:
-        """A time and the indices of a source and a target state."""
-        if not isinstance(place, (tuple, list)) or len(place) not in (2, 3):
-            raise InvalidOption(
-                f"{place!r} is no place, expected [time, source state, target state], or a pair of states"
-            )
-        time = as_index(place[0]) if len(place) == 3 else 0
-        if time is None or not 0 <= time < self.problem.horizon:
-            raise InvalidOption(f"time is {place[0]!r}, expected a whole number from 0 to {self.problem.horizon - 1}")
-        return time, *states_of(place[-2:], self.problem.source, self.problem.target)
+    def value_at(self, time: int) -> Floats:
+        """[n, m], the distances from a time on, times `scale`."""
+        return self._value_at(time)
+
+    @property
+    def scale(self) -> float:
+        """What the distances of `value_at` are multiplied with."""
+        return self._operator.scale
+
+    def head(self) -> tuple[str, ...]:
+        """The names of the columns of the table that is printed."""
+        return COUPLING_HEAD
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Where a few pairs lead at time 0, as text: the start, or the first pair, and what follows."""
+        pair = first_pair((self.problem.source, self.problem.target))
+        return coupling_rows(first_laws(pair, self.__getitem__))
+
+    def summary(self) -> str:
+        """A line about the whole coupling."""
+        n, m = self.problem.shape
+        return f"{n} x {m} state pairs at time 0; coupling[t, x, y] is the joint law of the successors at time t"
 
     def __repr__(self) -> str:
-        n, m = self.problem.shape
-        return f"HorizonCoupling({n} x {m} state pairs; coupling[t, x, y] is the joint law of the successors at time t)"
+        return f"{text_table(self.head(), self.rows())}\n{type(self).__name__}({self.summary()})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HorizonPotentials(InNotebooks, Immutable):
+    """The proof of lower bounds over a finite horizon: potentials[t, x, y] = (f, g) on the successors at time t.
+
+    f + g ≤ L on the successors, L being `solution.at(t + 1).lower` up to rounding, and c_t + γ(<f, P_t[x]> +
+    <g, Q_t[y]>) is a lower bound on the distance at time t. potentials[x, y] is about time 0.
+
+    Parameters
+    ----------
+    problem : HorizonProblem
+        The question that they help to answer.
+
+    Examples
+    --------
+    >>> import bisimetric as bm
+    >>> fair = bm.MarkovChain([[0.5, 0.5], [0, 1]], reward=[0, 1], start=0)
+    >>> bent = bm.MarkovChain([[0.25, 0.75], [0, 1]], reward=[0, 1], start=0)
+    >>> f, g = bm.solve(bm.HorizonProblem(fair, bent, horizon=3)).potentials[1, 0, 0]
+    >>> len(f), len(g)
+    (2, 2)
+    """
+
+    problem: HorizonProblem
+    _coupling: HorizonCoupling
+    _below: Callable[[int], float]  # by how much the value of a time may be too large, scaled
+
+    def __getitem__(self, place: tuple[Any, ...]) -> tuple[Floats, Floats]:
+        time, x, y = timed_place(self.problem, place)
+        pairs = np.zeros(self.problem.shape, np.bool_)
+        pairs[x, y] = True
+        g = self._coupling.moves(time, pairs).cells.potential
+        to = np.ix_(self.problem.sources[time].successors(x), self.problem.targets[time].successors(y))
+        lower = self._coupling.value_at(time + 1)[to] - self._below(time + 1)
+        scale = self._coupling.scale
+        return (lower - g).min(axis=1) / scale, g / scale
+
+    def head(self) -> tuple[str, ...]:
+        """The names of the columns of the table that is printed."""
+        return POTENTIALS_HEAD
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The potentials of one pair at time 0 as text: of the start if there is one, else of the first."""
+        source, target = self.problem.source, self.problem.target
+        x, y = first_pair((source, target))
+        return potential_rows((source, target), (x, y), (source.successors(x), target.successors(y)), self[x, y])
+
+    def summary(self) -> str:
+        """A line about all potentials."""
+        return "f + g ≤ L at the next time on the successors; potentials[t, x, y] are those of time t"
+
+    def __repr__(self) -> str:
+        return f"{text_table(self.head(), self.rows())}\n{type(self).__name__}({self.summary()})"
+
+
+def timed_place(problem: HorizonProblem, place: object) -> tuple[int, int, int]:
+    """A time and the indices of a source and a target state; without a time it is 0."""
+    if not isinstance(place, (tuple, list)) or len(place) not in (2, 3):
+        raise InvalidOption(f"{place!r} is no place, expected [time, source state, target state], or a pair of states")
+    time = as_index(place[0]) if len(place) == 3 else 0
+    if time is None or not 0 <= time < problem.horizon:
+        raise InvalidOption(f"time is {place[0]!r}, expected a whole number from 0 to {problem.horizon - 1}")
+    return time, *states_of(place[-2:], problem.source, problem.target)

@@ -43,6 +43,14 @@ class Proof(NamedTuple):
     steps: Floats | None = None  # [classes, classes], without a discount: bounds on the number of steps to an end
 
 
+class Potentiated(NamedTuple):
+    """Values with couplings and potentials that are optimal for them."""
+
+    witness: Witness
+    value: Floats  # [n, m], times `scale`
+    scale: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class IndependentWitness:
     """The independent coupling P[x] ⊗ Q[y] and zero potentials, which are valid for every problem."""

@@ -1,7 +1,8 @@
 """Files of models and solutions: `save` and `load`. Imports `solving` and below.
 
-A file is one document: an object with `format` ("bisimetric chain", "bisimetric mdp", "bisimetric solution" or
-"bisimetric mdp solution") and an integer `version`, now 1. The same document is stored in two ways, by suffix:
+A file is one document: an object with `format` ("bisimetric chain", "bisimetric mdp", "bisimetric solution",
+"bisimetric mdp solution", "bisimetric horizon solution" or "bisimetric average solution") and an integer `version`,
+now 1. The same document is stored in two ways, by suffix:
 
     .json   one JSON text; arrays are lists
     .npz    a zip archive: `meta.json` is the document without its arrays, and every array is a member named
@@ -53,6 +54,21 @@ A solution of decision processes is the same, except for
                     pairs for every action, in the source's order; with matched ones a single block of all available
                     moves, state by state. `priced`, `scale` and `witness` are missing where V = c, or where no sweep
                     was finished
+
+A solution over a finite horizon has the record of a solution (`solver`, …, `upper`); its values are computed again:
+
+    problem         {"source": chain, "target": chain, "horizon", "discount", "costs" [k·n, m], "terminal" [n, m],
+                    "cost_error", "cost_name", "cost_unit"}: k different costs, one below the other. "cost_steps" [h]
+                    says which of them each step takes, if k > 1. "source_later" and "target_later" are the chains
+                    after the first, if they change: {"transitions": as in a decision process, "row_error" and "merged"
+                    [k, n], "reward" [k, n] and "labels" or missing, "steps" [h]: 0 is the first chain}
+    keep_steps      whether the values of all times are kept
+
+A solution of an average cost has that record, and proves it with one sweep:
+
+    problem         {"source": chain, "target": chain, "cost" [n, m], "cost_error", "cost_name", "cost_unit"}
+    priced, way     [n, m], h and the average costs outside the closed classes, in the scale where the largest cost is
+                    in [1, 2); missing where there are none
 
 Sizes are checked before anything is allocated, nothing is ever unpickled, and the bounds of a solution are proved again
 from its couplings and potentials; `solver`, `status` and `history` are a record of the run and taken as written. A new

@@ -26,7 +26,7 @@ SCALARS = (str, bool, int, float)
 
 def chain_document(chain: MarkovChain) -> Document:
     """The chain's fields."""
-    document: Document = {"transitions": _matrix_document(chain.transitions, [chain.n_states, chain.n_states])}
+    document: Document = {"transitions": matrix_document(chain.transitions, [chain.n_states, chain.n_states])}
     if chain.reward is not None:
         document["reward"] = stream(chain.reward, "<f8")
     if chain.start_error > 0.0:
@@ -38,7 +38,7 @@ def mdp_document(mdp: MDP) -> Document:
     """The fields of a decision process; its matrices are stacked, one action after the other."""
     stacked = sparse.vstack(mdp.transitions, format="csr")
     document: Document = {
-        "transitions": _matrix_document(stacked, [mdp.n_actions, mdp.n_states, mdp.n_states]),
+        "transitions": matrix_document(stacked, [mdp.n_actions, mdp.n_states, mdp.n_states]),
         "rewards": stream(mdp.rewards, "<f8"),
     }
     if not mdp.available.all():
@@ -48,7 +48,8 @@ def mdp_document(mdp: MDP) -> Document:
     return document | _common_document(mdp)
 
 
-def _matrix_document(matrix: sparse.csr_array, shape: list[int]) -> Document:
+def matrix_document(matrix: sparse.csr_array, shape: list[int]) -> Document:
+    """The arrays of a sparse matrix, or of several of this shape one below the other."""
     return {
         "shape": shape,
         "indptr": stream(matrix.indptr, "<i8"),

@@ -14,6 +14,7 @@ from typing import IO, Any, Literal
 from bisimetric._support.options import check_kind, one_of
 from bisimetric.errors import BisimetricError, FileFormatError, InvalidOption, NotEnoughMemory
 from bisimetric.io import archive, json_text
+from bisimetric.io.average_solutions import AVERAGE_ARRAYS, AVERAGE_KEYS, average_document, average_from
 from bisimetric.io.document import Document, Fields, kind_of
 from bisimetric.io.drn import write_drn
 from bisimetric.io.explicit import write_explicit
@@ -34,6 +35,7 @@ from bisimetric.io.game_solutions import (
     mdp_solution_document,
     mdp_solution_from,
 )
+from bisimetric.io.horizon_solutions import HORIZON_ARRAYS, HORIZON_KEYS, horizon_document, horizon_from
 from bisimetric.io.models import (
     CHAIN_ARRAYS,
     CHAIN_KEYS,
@@ -47,10 +49,13 @@ from bisimetric.io.models import (
 from bisimetric.io.solutions import SOLUTION_ARRAYS, SOLUTION_KEYS, solution_document, solution_from
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
+from bisimetric.solving.average_solution import AverageSolution
 from bisimetric.solving.game_solution import MDPSolution
-from bisimetric.solving.solution import Answer, Solution
+from bisimetric.solving.horizon_solution import HorizonSolution
+from bisimetric.solving.solution import Solution
 
 VERSION = 1
+Storable = MarkovChain | MDP | Solution | MDPSolution | HorizonSolution | AverageSolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,12 @@ FORMATS = {
     "bisimetric mdp solution": Format(
         MDPSolution, MDP_SOLUTION_KEYS, MDP_SOLUTION_ARRAYS, mdp_solution_document, mdp_solution_from
     ),
+    "bisimetric horizon solution": Format(
+        HorizonSolution, HORIZON_KEYS, HORIZON_ARRAYS, horizon_document, horizon_from
+    ),
+    "bisimetric average solution": Format(
+        AverageSolution, AVERAGE_KEYS, AVERAGE_ARRAYS, average_document, average_from
+    ),
 }
 
 ARRAYS = {name for form in FORMATS.values() for name in form.arrays}
@@ -91,7 +102,7 @@ ZIP = b"PK"  # first bytes of an archive
 
 
 def save(
-    obj: MarkovChain | MDP | Solution | MDPSolution,
+    obj: Storable,
     path: object,
     *,
     format: Literal["json", "npz"] | None = None,
@@ -100,7 +111,7 @@ def save(
 
     Parameters
     ----------
-    obj : MarkovChain, MDP, Solution or MDPSolution
+    obj : MarkovChain, MDP, Solution, MDPSolution, HorizonSolution or AverageSolution
     path : str, Path or file object
         A name that ends in `.npz` or `.json`. JSON is for people and small models; `.npz` is smaller and faster. A file
         of that name is replaced. Models also go to model checkers: `.drn` for Storm, `.tra` for PRISM, with labels,
@@ -148,11 +159,12 @@ def save(
     write_file(place, lambda file: CONTAINERS[ending].write(file, document))
 
 
-def load(path: object) -> MarkovChain | MDP | Solution | MDPSolution:
+def load(path: object) -> Storable:
     """Read what `save` wrote, or a model in JSON written by hand.
 
     The bounds of a solution are proved again from its couplings and potentials, so that a damaged or forged file gives
-    no wrong answer. Nothing in a file is ever executed.
+    no wrong answer. For an average cost that takes one sweep of transports, for a finite horizon one for each step.
+    Nothing in a file is ever executed.
 
     Parameters
     ----------
@@ -161,7 +173,7 @@ def load(path: object) -> MarkovChain | MDP | Solution | MDPSolution:
 
     Returns
     -------
-    MarkovChain, MDP, Solution or MDPSolution
+    MarkovChain, MDP, Solution, MDPSolution, HorizonSolution or AverageSolution
 
     Raises
     ------
@@ -206,11 +218,6 @@ def encode(obj: object) -> Document:
     for name, form in FORMATS.items():
         if isinstance(obj, form.kind):
             return {"format": name, "version": VERSION, **form.document(obj)}
-    if isinstance(obj, Answer):
-        raise InvalidOption(
-            f"there is no file format for a {type(obj).__name__}; save its chains and solve again, "
-            "or its distances: numpy.save(path, solution.value)"
-        )
     *most, last = (form.kind.__name__ for form in FORMATS.values())
     raise InvalidOption(f"cannot save a {type(obj).__name__}, expected a {', '.join(most)} or {last}")
 
@@ -239,7 +246,7 @@ def _near(document: Document) -> str:
     return f"; it has {close[0]!r}, did you mean 'transitions'?" if close else ""
 
 
-def decode(document: object, expected: type | None = None) -> MarkovChain | MDP | Solution | MDPSolution:
+def decode(document: object, expected: type | None = None) -> Storable:
     """The model or solution that a document describes; without a format it is of the kind that is expected."""
     if not isinstance(document, dict):
         raise FileFormatError(f"holds {kind_of(document)}, expected an object with transitions, reward, start, …")
@@ -262,5 +269,5 @@ def decode(document: object, expected: type | None = None) -> MarkovChain | MDP 
         )
     form = FORMATS[name]
     fields = {key: node for key, node in document.items() if key not in ("format", "version")}
-    found: MarkovChain | MDP | Solution | MDPSolution = form.read(Fields(fields, "", form.keys))
+    found: Storable = form.read(Fields(fields, "", form.keys))
     return found

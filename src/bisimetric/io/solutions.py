@@ -156,6 +156,11 @@ def _problem(fields: Fields) -> Problem:
         raise FileFormatError(f"problem: {error}") from None
     normalised = fields.of_kind("normalised", bool)  # the cost has the factor already
     unsolved = _unsolved(fields, problem) if fields.has("unsolved") else None
+    return changed(problem, normalised=normalised, unsolved=unsolved, **cost_words(fields, source, target))
+
+
+def cost_words(fields: Fields, source: MarkovChain, target: MarkovChain) -> Document:
+    """What a problem says of its cost besides the numbers: their error, a name, a unit, how rewards count."""
     off = fields.number("cost_error") if fields.has("cost_error") else 0.0
     if not 0.0 <= off <= LARGEST_COST_ERROR:
         raise FileFormatError(
@@ -167,8 +172,8 @@ def _problem(fields: Fields) -> Problem:
         raise FileFormatError(f"{fields.name('reward_weight')} is {weight:g}, expected a number ≥ 0")
     if weight and (source.reward is None or target.reward is None):
         raise FileFormatError(f"{fields.name('reward_weight')} is {weight:g}, but a chain has no rewards")
-    words = {"cost_name": name, "cost_unit": unit, "reward_weight": weight}
-    return changed(problem, normalised=normalised, unsolved=unsolved, cost_error=off, **words)
+    words: Document = {"cost_error": off, "cost_name": name, "cost_unit": unit}
+    return words if weight is None else words | {"reward_weight": weight}
 
 
 def _bisimilarity_problem(source: MarkovChain, target: MarkovChain, fields: Fields) -> BisimilarityProblem:

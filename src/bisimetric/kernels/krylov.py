@@ -38,7 +38,8 @@ def bicgstab_over(apply, direction, half, full, assign, name="bicgstab"):
     """Make BiCGSTAB over these operations.
 
     apply(system, vector, out, other) → <other, out>, <out, out> for out = A·vector;
-    full(system, x, p, r, t, shadow, α, ω) → <shadow, r>, max |r|; assign(out, vector) copies.
+    full(system, x, p, r, t, shadow, α, ω) → <shadow, r>, max |r|; assign(out, vector) copies. Another norm than max |r|
+    makes another stopping rule.
     """
 
     def bicgstab(system, b, x, target, budget):
@@ -167,5 +168,16 @@ def _full(system, x, p, r, t, shadow, alpha, omega):
     return sums[0, 0], sums[0, 1]
 
 
-bicgstab = kernel(bicgstab_over(_apply, _direction, _half, _full, _assign, "bicgstab"))
+@part
+def _full_of_system(system, x, p, r, t, shadow, alpha, omega):
+    """The same for a `layout.System`, with Σ |r| instead of max |r| for stored matrices: those of occupancies."""
+    product, residual = _full(system, x, p, r, t, shadow, alpha, omega)
+    if system.matrix.indptr.size > 0:
+        residual = 0.0
+        for k in range(r.size):
+            residual += abs(r[k])
+    return product, residual
+
+
+bicgstab = kernel(bicgstab_over(_apply, _direction, _half, _full_of_system, _assign, "bicgstab"))
 preconditioned = kernel(bicgstab_over(_apply_preconditioned, _direction, _half, _full, _assign, "preconditioned"))

@@ -161,6 +161,7 @@ class Side(NamedTuple):
     data: npt.NDArray[np.float64]  # [entries]
     small_indptr: npt.NDArray[np.int64]  # [classes + 1]
     small_classes: npt.NDArray[np.int32]  # [entries of the quotient], ascending within a row
+    alike: npt.NDArray[np.bool_]  # [n], whether the row is that of its class: one successor in each, same probabilities
 
 
 class Predecessors(NamedTuple):

@@ -21,8 +21,8 @@ from bisimetric.kernels._compile import kernel, part
 
 
 @kernel
-def lift(sources, targets, class_x, class_y, source, target, small, value, out):
-    """Make the cells of the pairs (sources[k], targets[k]) from those of their classes, which are number k in `small`.
+def lift(sources, targets, class_x, class_y, source, target, small, number, value, out):
+    """Make the cells of the pairs (sources[k], targets[k]) from those of their classes, number[k] in `small`.
 
     Fills `out`, whose arrays must be long enough, and returns the number of cells.
     """
@@ -35,20 +35,27 @@ def lift(sources, targets, class_x, class_y, source, target, small, value, out):
     out.indptr[0] = 0
     out.start[0] = 0
     for pair in range(len(sources)):
-        x, y = sources[pair], targets[pair]
+        x, y, at = sources[pair], targets[pair], number[pair]
         X, Y = class_x[x], class_y[y]
         x_at, y_at = source.indptr[x], target.indptr[y]
         sx, sy = source.indptr[x + 1] - x_at, target.indptr[y + 1] - y_at
         out.start[pair + 1] = out.start[pair] + sy
-        _lift_potential(X, y, Y, source, target, small, pair, value, out)
-        if small.indptr[pair] < small.indptr[pair + 1]:  # the pair is no stop
+        _lift_potential(X, y, Y, source, target, small, at, pair, value, out)
+        if source.alike[x] and target.alike[y]:
+            for k in range(small.indptr[at], small.indptr[at + 1]):
+                if small.weight[k] > 0.0:
+                    out.left[cells] = source.position[x_at + small.left[k]]
+                    out.right[cells] = target.position[y_at + small.right[k]]
+                    out.weight[cells] = small.weight[k]
+                    cells += 1
+        elif small.indptr[at] < small.indptr[at + 1]:  # the pair is no stop
             _ranges(source, x, X, next_x, end_x)
             _ranges(target, y, Y, next_y, end_y)
             for i in range(sx):
                 left_x[i] = source.data[x_at + i]
             for j in range(sy):
                 left_y[j] = target.data[y_at + j]
-            for k in range(small.indptr[pair], small.indptr[pair + 1]):
+            for k in range(small.indptr[at], small.indptr[at + 1]):
                 to_x, to_y, mass = small.left[k], small.right[k], small.weight[k]
                 i, j = next_x[to_x], next_y[to_y]
                 while mass > 0.0 and i < end_x[to_x] and j < end_y[to_y]:
@@ -111,10 +118,10 @@ def _ranges(side, state, of_class, begin, end):
 
 
 @part
-def _lift_potential(X, y, Y, source, target, small, pair, value, out):
+def _lift_potential(X, y, Y, source, target, small, at, pair, value, out):
     """Give each state the g of its class; a class missing from the quotient's row gets the largest g that keeps f."""
     Y_at, Y_end = target.small_indptr[Y], target.small_indptr[Y + 1]
-    g_at = small.start[pair] - Y_at
+    g_at = small.start[at] - Y_at
     k = Y_at
     for j in range(target.indptr[y], target.indptr[y + 1]):
         to = target.class_of[j]

@@ -124,3 +124,14 @@ def successors(wanted, x_of, y_of, cells, P, Q, pairs, stop, cost, count, head):
                     filled += 1
         count[k] = filled - before
     return filled
+
+
+@kernel
+def flat_successors(first, indptr, left, right, P, Q, out):
+    """Write the flat pair of states that each cell leads to; the cells are those of the flat pairs from `first` on."""
+    m = len(Q.indptr) - 1
+    for k in range(len(indptr) - 1):
+        x, y = (first + k) // m, (first + k) % m
+        x_at, y_at = P.indptr[x], Q.indptr[y]
+        for cell in range(indptr[k], indptr[k + 1]):
+            out[cell] = np.int64(P.indices[x_at + left[cell]]) * m + Q.indices[y_at + right[cell]]

@@ -56,7 +56,7 @@ def of_matrix(matrix: Any, discount: float) -> MatrixProduct:
 
 
 class Solved(NamedTuple):
-    """An approximate solution with the largest entry of its true residual."""
+    """An approximate solution with the largest entry of its true residual, or the sum of all, as asked."""
 
     x: Floats
     residual: float
@@ -64,9 +64,19 @@ class Solved(NamedTuple):
 
 
 def bicgstab(
-    apply: MatrixProduct, b: Floats, guess: Floats, *, rows: int, target: float, budget: int = MAX_PRODUCTS
+    apply: MatrixProduct,
+    b: Floats,
+    guess: Floats,
+    *,
+    rows: int,
+    target: float,
+    budget: int = MAX_PRODUCTS,
+    in_total: bool = False,
 ) -> Solved:
-    """Solve apply(x) = b from `guess` (overwritten) until the residual's largest entry is at most `target`."""
+    """Solve apply(x) = b from `guess` (overwritten) until the residual's largest entry is at most `target`.
+
+    With `in_total` the target is for the sum of its entries' sizes, and that is what is returned.
+    """
     steps = kernels.evaluation
     sums = np.empty((rows, 2))
 
@@ -80,7 +90,8 @@ def bicgstab(
         _: None, x: Floats, p: Floats, r: Floats, t: Floats, shadow: Floats, alpha: float, omega: float
     ) -> tuple[float, float]:
         for_even_split(lambda i, j: steps.step_full(i, j, x, p, r, t, shadow, alpha, omega, sums), rows, cost=x.size)
-        return float(np.add.reduce(sums[:, 0])), float(np.maximum.reduce(sums[:, 1]))
+        largest = float(np.abs(r, out=t).sum()) if in_total else float(np.maximum.reduce(sums[:, 1]))
+        return float(np.add.reduce(sums[:, 0])), largest
 
     def assign(out: Floats, vector: Floats) -> None:
         for_even_split(lambda i, j: np.copyto(out[i:j], vector[i:j]), out.size, cost=out.size)
@@ -94,7 +105,10 @@ def bicgstab(
 def on_stored(
     matrix: sparse.csr_array, discount: float, b: Floats, guess: Floats, *, rows: int, target: float
 ) -> Solved:
-    """Solve (I - γΠ) x = b from `guess` (overwritten) for a stored Π; in one call if it is small."""
+    """Solve (I - γΠ) x = b from `guess` (overwritten) for a stored Π; in one call if it is small.
+
+    `target`, and the residual that is returned, are sums over all entries.
+    """
     parts = matrix.indptr, matrix.indices, matrix.data
     if matrix.nnz <= ONE_CALL:
         stored = Rows(matrix.indptr.astype(np.int64, copy=False), matrix.indices, matrix.data)
@@ -104,7 +118,7 @@ def on_stored(
     def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
         kernels.evaluation.apply_stored(i, j, *parts, vector, out, other, discount, sums)
 
-    return bicgstab(by_rows(work, rows, matrix.nnz), b, guess, rows=rows, target=target)
+    return bicgstab(by_rows(work, rows, matrix.nnz), b, guess, rows=rows, target=target, in_total=True)
 
 
 def gmres(

@@ -69,6 +69,8 @@ class HorizonProblem(EqualByContent, InNotebooks, Immutable):
         The largest relative error of a cost, as in `Problem`.
     cost_name, cost_unit : str
         What the cost is called and measured in, for results; empty for arrays.
+    reward_weight : float or None
+        The weight of the gap between rewards in all costs; None where that is not known.
     shape : (int, int)
         (n, m), the numbers of states.
 
@@ -95,6 +97,7 @@ class HorizonProblem(EqualByContent, InNotebooks, Immutable):
     cost_error: float = field(repr=False)
     cost_name: str
     cost_unit: str
+    reward_weight: float | None = field(repr=False)  # of |r - r'| in all costs; None where that is not known
 
     def __init__(
         self,
@@ -117,7 +120,7 @@ class HorizonProblem(EqualByContent, InNotebooks, Immutable):
         if sources[0].start_error > 0.0 or targets[0].start_error > 0.0:
             raise InvalidProblem("a chain has start_error, expected a start that is known: chain.with_start(...)")
         gamma = checked_discount(discount, or_one=True)
-        costs, error, words = _costs(cost, sources, targets, steps)
+        costs, error, words, weight = _costs(cost, sources, targets, steps)
         last, last_error = np.zeros(costs[0].shape), 0.0
         if terminal is not None:
             last, last_error, *_ = _named_errors("terminal", terminal, sources[-1], targets[-1])
@@ -131,6 +134,7 @@ class HorizonProblem(EqualByContent, InNotebooks, Immutable):
             "cost_error": max(error, last_error),
             "cost_name": words[0],
             "cost_unit": words[1],
+            "reward_weight": weight,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -238,8 +242,8 @@ def _chain(part: object, what: str, first: MarkovChain | None) -> MarkovChain:
 
 def _costs(
     cost: Any, sources: Chains, targets: Chains, steps: int
-) -> tuple[tuple[Floats, ...], float, tuple[str, str]]:
-    """The cost of every time, the largest relative error, and the name and unit of the first."""
+) -> tuple[tuple[Floats, ...], float, tuple[str, str], float | None]:
+    """The cost of every time, the largest relative error, the name and unit of the first, how rewards count in all."""
     per_step = _is_per_step(cost)
     if per_step and len(cost) != steps:
         raise InvalidProblem(
@@ -257,7 +261,14 @@ def _costs(
         found.append(known[key])
     for one in found:
         one.array.setflags(write=False)
-    return tuple(one.array for one in found), max(one.error for one in found), (found[0].name, found[0].unit)
+    weights = {one.reward_weight for one in found}
+    words = found[0].name, found[0].unit
+    return (
+        tuple(one.array for one in found),
+        max(one.error for one in found),
+        words,
+        weights.pop() if len(weights) == 1 else None,
+    )
 
 
 def _is_per_step(cost: Any) -> bool:

@@ -118,17 +118,31 @@ class AverageIteration(Solver[AverageBellman, AverageIterate]):
             raise InvalidOption(f"proximity is {self.proximity!r}, expected a number in (0, 1); 1e-4 works well")
 
     def init(self, operator: AverageBellman, value: Floats | None, tol: float = 0.0) -> AverageIterate:
+        h = _centred(operator, rough_value(replace(operator.bellman, discount=START_DISCOUNT), START_SHARE))
+        return _with_way(operator, self._at(operator, h, tol))
+
+    def _at(self, operator: AverageBellman, h: Floats, tol: float) -> AverageIterate:
+        """The iterate of any h, whose transports are solved afresh."""
         bellman = operator.bellman
         trees = new_trees(bellman)
-        h = _centred(operator, rough_value(replace(bellman, discount=START_DISCOUNT), START_SHARE))
         swept = bellman.improve(h, trees, cold=True)
         witness = AverageWitness(TreeWitness(bellman, h, trees), None)
         low, high = _bounds(operator, swept)
         evaluation = _evaluation(operator, self.proximity)
-        first = AverageIterate(
+        return AverageIterate(
             h, witness, 0.0, low, high, swept.residual, evaluation, self.proximity, tol, _reach(operator, h)
         )
-        return _with_way(operator, first)
+
+    def resumed(self, operator: AverageBellman, h: Floats, outside: Floats | None) -> AverageIterate:
+        """The iterate of a known h, and of known averages outside the closed classes, with one sweep for each."""
+        iterate = self._at(operator, h, 0.0)
+        if outside is None or operator.open_pairs is None:
+            return iterate
+        bellman = operator.on_the_way(iterate.gains)
+        trees, value = new_trees(bellman), bellman.spread(bellman.pairs.gather(outside))
+        bellman.improve(value, trees, cold=True)
+        way = Way(iterate.gains, TreeWitness(bellman, value, trees))
+        return replace(iterate, witness=AverageWitness(iterate.witness.closed, way))
 
     def step(self, operator: AverageBellman, iterate: AverageIterate) -> AverageIterate:
         if iterate.failures >= STALLED_AFTER:  # with the smallest η: what is left is rounding

@@ -11,8 +11,7 @@ from bisimetric.certificates import average as certificates
 from bisimetric.certificates.check import immediate
 from bisimetric.certificates.interval import Bounds, Certificate
 from bisimetric.certificates.starts import between_starts
-from bisimetric.couplings.average_gradient import Potentiated
-from bisimetric.couplings.witness import ChosenWitness, IndependentWitness, Witness
+from bisimetric.couplings.witness import ChosenWitness, IndependentWitness, Potentiated, Witness
 from bisimetric.models.rows import Floats
 from bisimetric.operators.average import AverageBellman, ClosedClasses
 from bisimetric.operators.bellman import Bellman

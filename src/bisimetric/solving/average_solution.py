@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
+from bisimetric._support.frozen import frozen
 from bisimetric._support.options import whole
 from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.starts import StartTransport, between_starts, to_nearest
-from bisimetric.couplings.average_gradient import Potentiated, average_gradient
+from bisimetric.couplings.average_gradient import average_gradient
 from bisimetric.couplings.explanation import Explanation
 from bisimetric.couplings.gradient import Gradient
 from bisimetric.couplings.joint_walk import JointWalk
-from bisimetric.couplings.long_run import LongRunCoupling
-from bisimetric.couplings.witness import Witness
+from bisimetric.couplings.long_run import LongRunCoupling, LongRunPotentials
+from bisimetric.couplings.parting import most_likely_parting
+from bisimetric.couplings.witness import Potentiated, Witness
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats, Ints
@@ -53,6 +55,8 @@ class AverageSolution(Answer):
         coupling.
     coupling : LongRunCoupling
         How the chains move together.
+    potentials : LongRunPotentials
+        They prove the lower bounds.
     problem, solver, status, history, tol, certificate
         As in `Solution`.
 
@@ -104,6 +108,17 @@ class AverageSolution(Answer):
         """How the chains move together: coupling[x, y] is the joint law of the successors of x and y."""
         return LongRunCoupling(self.problem, self._witness, self._start_law)
 
+    @property
+    def potentials(self) -> LongRunPotentials:
+        """The potentials that prove `lower`: potentials[x, y] on the successors of x and of y."""
+        closed = self._closed
+        if closed is None:
+            raise InvalidProblem("there are no potentials: all costs are zero, or the solve was cut")
+        inside = self.classes >= 0
+        way = closed if self._way is None else self._way
+        value = np.where(inside, closed.value / closed.scale, way.value / way.scale)
+        return LongRunPotentials(self.problem, frozen(value), (closed, way), inside)
+
     def explain(self, k: int = 10, *, start: object = None) -> Explanation:
         """The pairs of states that contribute most to the average cost.
 
@@ -117,7 +132,8 @@ class AverageSolution(Answer):
         Returns
         -------
         Explanation
-            Prints as a table; occupancies are shares of time in the long run.
+            Prints as a table of the pairs, whose occupancies are shares of time in the long run, and a table of the
+            most likely way to a pair that costs something in the long run.
         """
         whole(k, "k", at_least=0)
         problem, coupling = self.problem, self.coupling
@@ -125,7 +141,7 @@ class AverageSolution(Answer):
         occupancy = coupling.occupancy_of(moves, law)
         question = problem.cost, self.value, 1.0, False, None, problem.cost_text, LONG_RUN_SHARE
         walk = JointWalk(self.models, law, moves, occupancy, *question)
-        return self._explained(walk, k, from_starts=start is None)
+        return self._explained(walk, k, from_starts=start is None, path=partial(most_likely_parting, walk))
 
     def gradient(self, *, start: object = None) -> Gradient:
         """The derivatives of the average cost by the cost, the kernels, the starts and the rewards.

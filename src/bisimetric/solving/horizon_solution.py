@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -12,13 +13,16 @@ from bisimetric._support.text import discount_text
 from bisimetric.certificates.horizon import StepBounds, value_bounds
 from bisimetric.certificates.interval import Certificate
 from bisimetric.couplings.explanation import Explanation
+from bisimetric.couplings.horizon_gradient import HorizonGradient, horizon_gradient
 from bisimetric.couplings.joint_walk import JointWalk
-from bisimetric.couplings.timed import HorizonCoupling
+from bisimetric.couplings.timed import HorizonCoupling, HorizonPotentials
+from bisimetric.couplings.timed_parting import timed_parting
 from bisimetric.errors import InvalidOption
 from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats
 from bisimetric.operators.horizon import HorizonBellman
 from bisimetric.problems.horizon import HorizonProblem
+from bisimetric.solving.chain_gradient import start_derivatives
 from bisimetric.solving.history import Status, Step
 from bisimetric.solving.solution import Answer
 
@@ -41,6 +45,8 @@ class HorizonSolution(Answer):
         max(upper - lower), and that divided by max(upper).
     coupling : HorizonCoupling
         How the chains move together in every step.
+    potentials : HorizonPotentials
+        They prove the lower bounds.
     problem : HorizonProblem
         The question.
     solver : str
@@ -92,6 +98,37 @@ class HorizonSolution(Answer):
         """How the chains move together: coupling[t, x, y] is the joint law of the successors at time t."""
         return HorizonCoupling(self.problem, self._operator, lambda time: self._step(time).found, self._start_law)
 
+    @property
+    def potentials(self) -> HorizonPotentials:
+        """The potentials that prove the lower bounds: potentials[t, x, y] on the successors of x and y at time t."""
+        return HorizonPotentials(self.problem, self.coupling, lambda time: self._step(time).below)
+
+    def gradient(self, *, start: object = None) -> HorizonGradient:
+        """The derivatives of the distance by costs, kernels, starts, rewards and the discount.
+
+        Parameters
+        ----------
+        start : pair of states or array [n, m], optional
+            From where the distance is meant; the chains' own starts by default.
+
+        Returns
+        -------
+        HorizonGradient
+            Of every step, and of all steps together.
+
+        Raises
+        ------
+        MissingStart
+            No `start` is given and a chain has none.
+        InvalidOption
+            The values of all times are not kept.
+        NotEnoughMemory
+            Before the derivatives of all steps are allocated.
+        """
+        law = self.coupling.law(start)
+        low = self.interval[0] if start is None else float((law * self.lower).sum(where=law > 0))
+        return horizon_gradient(self.coupling, law, start_derivatives(self, start, law), low)
+
     def explain(self, k: int = 10, *, start: object = None) -> Explanation:
         """The pairs of states that contribute most to the distance, over all times.
 
@@ -105,7 +142,8 @@ class HorizonSolution(Answer):
         Returns
         -------
         Explanation
-            Prints as a table. The cost of a pair is the mean of what is paid there, over its visits.
+            Prints as a table of the pairs, in which the cost of a pair is the mean of what is paid there over its
+            visits, and a table of the most likely way to part, with costs and distances of their times.
         """
         whole(k, "k", at_least=0)
         problem, coupling = self.problem, self.coupling
@@ -119,7 +157,8 @@ class HorizonSolution(Answer):
         question = mean, self.value, 1.0, False, None, problem.cost_text, WEIGHTED_VISITS
         none = sparse.csr_array((visits.size, visits.size))  # moves differ from step to step
         walk = JointWalk(self.models, coupling.law(start), none, visits, *question)
-        return self._explained(walk, k, from_starts=start is None)
+        way = partial(timed_parting, coupling, walk)
+        return self._explained(walk, k, from_starts=start is None, path=way)
 
     @property
     def models(self) -> tuple[Model, Model]:

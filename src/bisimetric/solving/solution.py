@@ -20,7 +20,7 @@ from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.robust import ROBUST_ROUNDS, between_laws, within_radii
 from bisimetric.certificates.starts import StartTransport, between_starts
 from bisimetric.couplings.coupling import Coupling, Potentials
-from bisimetric.couplings.explanation import Explanation, checked_total, explained
+from bisimetric.couplings.explanation import Explanation, FindPath, checked_total, explained
 from bisimetric.couplings.gradient import Gradient
 from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.couplings.witness import Proof
@@ -165,7 +165,7 @@ class Answer(Stored, Viewed, Immutable, ABC):
         """The distance between two laws of the start."""
         return between_starts(self.certificate, source, target)
 
-    def _explained(self, walk: JointWalk, k: int, *, from_starts: bool) -> Explanation:
+    def _explained(self, walk: JointWalk, k: int, *, from_starts: bool, path: FindPath | None = None) -> Explanation:
         """The k largest parts of the distance from a joint law, which must be inside its certified interval."""
         law = walk.law
         bounds = self.computation.lower, self.computation.upper
@@ -173,7 +173,7 @@ class Answer(Stored, Viewed, Immutable, ABC):
         distance = checked_total(walk, (low, high))
         if from_starts:  # `law` is optimal for the values, not for the bounds, so its bounds are wider
             low, high = self.interval
-        return explained(walk, min(max(distance, low), high), k)
+        return explained(walk, min(max(distance, low), high), k, path)
 
     def _facts(self) -> Sequence[tuple[str, str]]:
         n, m = self.value.shape

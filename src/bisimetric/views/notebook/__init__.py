@@ -28,9 +28,12 @@ NOTEBOOK_VIEWS = {  # class: the function of this folder that yields its blocks
     "Assignment": "explanations.assignment_blocks",
     "Coupling": "couplings.coupling_blocks",
     "ActionCoupling": "couplings.coupling_blocks",
+    "HorizonCoupling": "couplings.coupling_blocks",
     "JointLaw": "couplings.law_blocks",
     "Potentials": "couplings.potential_blocks",
     "ActionPotentials": "couplings.potential_blocks",
+    "HorizonPotentials": "couplings.potential_blocks",
+    "LongRunPotentials": "couplings.potential_blocks",
 }
 
 

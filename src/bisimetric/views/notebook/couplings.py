@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from bisimetric.couplings.coupling import Coupling, Potentials
 from bisimetric.couplings.joint_law import JointLaw
+from bisimetric.couplings.long_run import LongRunPotentials
+from bisimetric.couplings.timed import HorizonCoupling, HorizonPotentials
 from bisimetric.solving.action_coupling import ActionCoupling, ActionPotentials
 from bisimetric.views.notebook.markup import MOST_NUMBERS, HtmlBlock, Listing, Matrix, Note, Title
 
 
-def coupling_blocks(coupling: Coupling | ActionCoupling) -> Iterator[HtmlBlock]:
+def coupling_blocks(coupling: Coupling | ActionCoupling | HorizonCoupling) -> Iterator[HtmlBlock]:
     """Where the first pairs lead, from the starts on."""
     yield Title(type(coupling).__name__)
     yield Listing(coupling.head(), coupling.rows())
@@ -29,7 +31,9 @@ def law_blocks(law: JointLaw) -> Iterator[HtmlBlock]:
     yield Note(law.summary())
 
 
-def potential_blocks(potentials: Potentials | ActionPotentials) -> Iterator[HtmlBlock]:
+def potential_blocks(
+    potentials: Potentials | ActionPotentials | HorizonPotentials | LongRunPotentials,
+) -> Iterator[HtmlBlock]:
     """The potentials of the first pair."""
     yield Title(type(potentials).__name__)
     yield Listing(potentials.head(), potentials.rows())
