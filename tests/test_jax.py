@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric.errors import InvalidOption, InvalidProblem
+from bisimetric.errors import InvalidChain, InvalidOption, InvalidProblem
 from tests.extras import package
 
 with warnings.catch_warnings():
@@ -74,14 +74,19 @@ def test_jit_and_vmap(double):
 
 
 def test_bad_input():
-    """Shapes and types as our errors; values inside JAX's."""
+    """Our errors where values are at hand, with derivatives too; inside `jit` the message is in JAX's."""
     good, cost = np.eye(2), np.ones((2, 2))
     with pytest.raises(InvalidOption, match="float32 or float64"):
         bm.jax.distance(np.eye(2, dtype=int), good, cost, 0.9)
     with pytest.raises(InvalidProblem, match="dimensions"):
         bm.jax.distance(good, good, np.ones(2), 0.9)
+    for function in (bm.jax.distance, jax.grad(bm.jax.distance)):
+        with pytest.raises(InvalidChain, match="row 0 of P sums to 2"):
+            function(2 * good, good, cost, 0.9)
+    with pytest.raises(InvalidProblem, match="discount"):
+        bm.jax.distance(good, good, cost, 1.5)
     with pytest.raises(Exception, match="row 0 of P sums to 2"):
-        bm.jax.distance(2 * good, good, cost, 0.9).block_until_ready()
+        jax.jit(bm.jax.distance)(2 * good, good, cost, 0.9).block_until_ready()
 
 
 def test_a_plain_discount_stays_in_double_precision():

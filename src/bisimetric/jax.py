@@ -1,8 +1,9 @@
 """Distances as JAX functions, with exact derivatives.
 
 The distance and its derivatives are computed on the host, in double precision, by a callback: the function works under
-`jit`, `grad` and `vmap` (which then solves one item after the other; a batch axis in the inputs is faster). Errors come
-as JAX reports errors of callbacks, with the message inside. Without `jax_enable_x64` inputs and results are rounded to
+`jit`, `grad` and `vmap` (which then solves one item after the other; a batch axis in the inputs is faster). Where the
+values are at hand, that is outside `jit` and `vmap`, there is no callback, and errors are raised as they are. Inside,
+they come as JAX reports errors of callbacks, with the message in them: call the function once without `jit`. Without `jax_enable_x64` inputs and results are rounded to
 single precision. JAX is imported on first use: `pip install 'bisimetric[jax]'`.
 """
 
@@ -58,8 +59,8 @@ def distance(
     MissingExtra
         JAX is not installed.
     InvalidChain, InvalidProblem, InvalidOption
-        Rows are not on the simplex, or shapes, cost or discount do not fit. Outside `jit` they are raised as they are
-        for shapes and types; what depends on values is inside JAX's own error.
+        Rows are not on the simplex, or shapes, cost or discount do not fit. Inside `jit` and `vmap` only what depends
+        on shapes and types is raised so; what depends on values is inside JAX's own error.
 
     Examples
     --------
@@ -115,6 +116,8 @@ def _function() -> Any:
     shape_of = jax.ShapeDtypeStruct
 
     def call(host: Any, results: Any, arrays: tuple[Any, ...]) -> Any:
+        if not any(isinstance(array, jax.core.Tracer) for array in arrays):  # the values are here: errors stay ours
+            return jax.tree.map(jax.numpy.asarray, host(*arrays))
         return jax.pure_callback(host, results, *arrays, vmap_method="sequential")
 
     @partial(jax.custom_vjp, nondiff_argnums=(0,))

@@ -17,7 +17,7 @@ from bisimetric.linear.ladder import Ladder
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 
 AIM = 0.1  # of the accepted error, for the linear system
-FINEST = (
+FINEST_OCCUPANCY = (
     1e-14,
     8 * UNIT_ROUNDOFF,
 )  # otherwise this 1-norm error, and this residual, relative to the mass of an occupancy
@@ -68,9 +68,9 @@ def visits(
     longest = 1.0 / (1.0 - discount) if discount < 1.0 else longest_time(transposed, b)
     mass = float(b.sum()) * longest
     certain = _accepted(longest) if accuracy is None else max(accuracy, _accepted(longest))
-    aim = FINEST[0] if accuracy is None else AIM * accuracy
+    aim = FINEST_OCCUPANCY[0] if accuracy is None else AIM * accuracy
     transposed = sparse.csr_array(transposed)
-    target = max(aim / longest, FINEST[1]) * mass
+    target = max(aim / longest, FINEST_OCCUPANCY[1]) * mass
 
     def by_bicgstab() -> Floats:
         spread = _sweep(transposed, b, discount, b, SWEEPS)
