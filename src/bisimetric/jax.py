@@ -3,8 +3,9 @@
 The distance and its derivatives are computed on the host, in double precision, by a callback: the function works under
 `jit`, `grad` and `vmap` (which then solves one item after the other; a batch axis in the inputs is faster). Where the
 values are at hand, that is outside `jit` and `vmap`, there is no callback, and errors are raised as they are. Inside,
-they come as JAX reports errors of callbacks, with the message in them: call the function once without `jit`. Without `jax_enable_x64` inputs and results are rounded to
-single precision. JAX is imported on first use: `pip install 'bisimetric[jax]'`.
+they come as JAX reports errors of callbacks, with the message in them: call the function once without `jit`. Without
+`jax_enable_x64` inputs and results are rounded to single precision. JAX is imported on first use:
+`pip install 'bisimetric[jax]'`.
 """
 
 from __future__ import annotations
