@@ -26,6 +26,7 @@ LAYERS: list[set[str]] = [
     {"operators"},
     {"couplings"},
     {"certificates"},
+    {"sharding"},
     {"solvers"},
     {"solving"},
     {"io"},
@@ -217,6 +218,7 @@ def test_the_checker_is_independent():
 
 
 BASES = {
+    "solvers.policy_iteration",  # of the sharded one
     "solvers.base",
     "solvers.sinkhorn",
     "solvers.sinkhorn.alternating",

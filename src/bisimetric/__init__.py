@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from bisimetric.solvers import EntropicPolicyIteration as EntropicPolicyIteration
     from bisimetric.solvers import LinearProgram as LinearProgram
     from bisimetric.solvers import PolicyIteration as PolicyIteration
+    from bisimetric.solvers import ShardedPolicyIteration as ShardedPolicyIteration
     from bisimetric.solvers import SinkhornBellman as SinkhornBellman
     from bisimetric.solvers import SinkhornPolicyIteration as SinkhornPolicyIteration
     from bisimetric.solvers import SinkhornValueIteration as SinkhornValueIteration
@@ -185,6 +186,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
         "EntropicPolicyIteration",
         "LinearProgram",
         "PolicyIteration",
+        "ShardedPolicyIteration",
         "SinkhornBellman",
         "SinkhornPolicyIteration",
         "SinkhornValueIteration",

@@ -34,6 +34,15 @@ def test_blocks_cover_everything_once(monkeypatch, threads, size, unit, largest)
     assert max(last - first for first, last in ranges) <= max(largest, unit)
 
 
+@pytest.mark.parametrize(("begin", "size"), [(0, 5), (32, 64), (64, 1000), (96, 97), (32, 32)])
+@pytest.mark.parametrize("serial_below", [0, 100])
+def test_blocks_from_a_later_begin(begin, size, serial_below):
+    """Ranges cover begin..size, and are cut where they would be from 0 on."""
+    ranges = sorted(for_each_block(lambda i, j: (i, j), size, begin=begin, unit=32, serial_below=serial_below))
+    assert [k for first, last in ranges for k in range(first, last)] == list(range(begin, size))
+    assert all(first % 32 == 0 for first, _ in ranges)
+
+
 def test_block_lengths_follow_the_clock(monkeypatch):
     """Fast work is handed out in longer and longer ranges."""
     monkeypatch.setenv("BISIMETRIC_THREADS", "1")

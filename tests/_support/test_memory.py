@@ -270,3 +270,13 @@ def test_a_small_container(system):
     chains = [bm.environments.random_sparse_chain(100, 4, seed=k) for k in range(2)]
     with pytest.raises(NotEnoughMemory, match="available are 500 kB"):
         bm.solve(bm.Problem(*chains, discount=0.9, cost=np.ones((100, 100))), quotient=False)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.float64])
+def test_untouched_arrays(kind):
+    """They are zeros, can be written, may be larger than all memory, and may be empty."""
+    room = memory.untouched(2**40, kind)
+    assert (room.size, room.dtype) == (2**40, kind)
+    room[-1] = 7
+    assert (room[0], room[-1]) == (0, 7)
+    assert memory.untouched(0, kind).size == 0

@@ -71,22 +71,24 @@ def for_each_block(
     work: Callable[[int, int], Result],
     size: int,
     *,
+    begin: int = 0,
     unit: int = 1,
     largest: int = 2**30,
     serial_below: int = 0,
 ) -> list[Result]:
-    """Call work(first, last) on ranges that cover 0..size, cut at multiples of `unit`; results in no fixed order.
+    """Call work(first, last) on ranges that cover begin..size, cut at multiples of `unit`; results in no fixed order.
 
-    No range is longer than `largest`, except for a single unit. A size below `serial_below` is done by this thread in
-    one range.
+    `begin` is a multiple of `unit`. No range is longer than `largest`, except for a single unit. A length below
+    `serial_below` is done by this thread in one range.
     """
     if time.perf_counter() > DEADLINE.get():
         raise OutOfTime
-    if size < serial_below and size <= largest:
-        return [work(0, size)]
-    threads = min(thread_count(), -(-size // unit))
-    queue = _Queue(work, size, unit, max(1, largest // unit), threads)
-    if threads > 1 and size >= serial_below:
+    length = size - begin
+    if length < serial_below and length <= largest:
+        return [work(begin, size)]
+    threads = min(thread_count(), -(-length // unit))
+    queue = _Queue(work, size, unit, max(1, largest // unit), threads, begin)
+    if threads > 1 and length >= serial_below:
         queue.step()
         return _together(queue, threads)
     queue.drain()
@@ -148,14 +150,21 @@ class _Queue(Generic[Result]):
     """Hands out every range once; the time of the last one and what is left decide how long the next one is."""
 
     def __init__(
-        self, work: Callable[[int, int], Result], size: int, unit: int, largest: int, threads: int = 1
+        self,
+        work: Callable[[int, int], Result],
+        size: int,
+        unit: int,
+        largest: int,
+        threads: int = 1,
+        begin: int = 0,
     ) -> None:
         self._work = work
+        self._begin = begin
         self._size = size
         self._unit = unit
         self._largest = largest
         self._shares = 2 * threads if threads > 1 else 1
-        self.units = -(-size // unit)
+        self.units = -(-(size - begin) // unit)
         self.results: list[Result] = []
         self.errors: list[BaseException] = []  # errors of helpers, and interrupts of the caller while it waits for them
         self._next: SimpleQueue[int] = SimpleQueue()  # one entry, the next unit; a thread takes it to take a range
@@ -176,7 +185,8 @@ class _Queue(Generic[Result]):
         begin = time.perf_counter()
         if begin > DEADLINE.get():
             raise OutOfTime
-        self.results.append(self._work(first * self._unit, min(last * self._unit, self._size)))
+        begin_at, end_at = (min(self._begin + unit * self._unit, self._size) for unit in (first, last))
+        self.results.append(self._work(begin_at, end_at))
         fitting = (last - first) * BLOCK_SECONDS / max(time.perf_counter() - begin, CLOCK_SECONDS)
         self._grab = max(1, min(int(fitting), 8 * self._grab, self._largest))
         watcher = WATCHER.get()  # of the caller's thread; helpers have none

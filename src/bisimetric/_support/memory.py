@@ -10,10 +10,14 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bisimetric._support import cgroups
 from bisimetric._support.cgroups import control_groups
 from bisimetric.errors import NotEnoughMemory
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 COMPILER_SPACE = 600 * 2**20  # address space that loading and compiling the kernels takes
 LIBRARY_SPACE, LIBRARY_SPACE_PER_THREAD = 160 * 2**20, 40 * 2**20  # bytes that loading numpy and scipy takes, at most
@@ -21,6 +25,22 @@ MOST_LIBRARY_THREADS = 64
 LARGE = 2**28  # bytes of a model from which the free memory is checked
 MOST_SHOWN = 10**300  # bytes; more would overflow a float
 NEGLIGIBLE = 500_000  # bytes that need no check
+
+
+NO_RESERVE = 0x4000  # a flag of Linux, which Python names from version 3.13 on
+
+
+def untouched(size: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """An array of zeros that takes memory page by page where it is written, and none elsewhere, however large it is."""
+    import mmap
+
+    import numpy as np
+
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return np.zeros(size, kind)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (NO_RESERVE if sys.platform == "linux" else 0)
+    room = mmap.mmap(-1, max(size * np.dtype(kind).itemsize, 1), flags=flags)
+    return np.frombuffer(room, kind, size)
 
 
 def available_bytes() -> int | None:

@@ -18,7 +18,7 @@ from bisimetric._support.blocks import for_each_block, thread_count
 from bisimetric.certificates.interval import Application, Certificate, Errors, Range, immediate_bounds, interval
 from bisimetric.certificates.zeros import closed_subset, successor_pairs
 from bisimetric.cost.ground import cost_above, cost_below
-from bisimetric.couplings.witness import CELLS_AT_ONCE, Witness
+from bisimetric.couplings.witness import CELLS_AT_ONCE, ScatteredWitness, Witness
 from bisimetric.errors import InvalidWitness
 from bisimetric.kernels.layout import Report
 from bisimetric.models.rows import Floats
@@ -119,16 +119,10 @@ def check(
 def check_application(bellman: Bellman, value: Floats, witness: Witness, rows: float) -> Application:
     """The checker's bounds on T V; `rows` is how far rows have moved. Invalid couplings are refused."""
     upper, lower = np.empty(bellman.pairs.size), np.empty(bellman.pairs.size)
-
-    def work(first: int, last: int) -> Report:
-        found = kernels.check.check(
-            *bellman.pairs.states(first, last), value, bellman.cost, bellman.scale, bellman.discount, bellman.stop,
-            bellman.source, bellman.target, witness.cells(first, last), upper[first:last], lower[first:last],
-        )  # fmt: skip
-        return Report(*found)
-
-    at_once = max(1, CELLS_AT_ONCE // thread_count() // max(witness.cells_per_pair, 1))
-    reports = for_each_block(work, bellman.pairs.size, largest=at_once, serial_below=SERIAL_BELOW)
+    if isinstance(witness, ScatteredWitness):
+        reports = witness.reports(value, upper, lower)
+    else:
+        reports = reports_on(bellman, value, witness, upper, lower, (0, bellman.pairs.size))
     lowest = min(report.lowest for report in reports)
     worst = Report(*map(max, zip(*reports, strict=True)))
     if worst.invalid or not worst.marginal_error <= LARGEST_MARGINAL_ERROR:
@@ -139,6 +133,22 @@ def check_application(bellman: Bellman, value: Floats, witness: Witness, rows: f
     if bellman.pairs.is_complete:
         lower, upper = bellman.spread(lower), bellman.spread(upper)
     return Application(lower, upper, lowest, worst.highest, errors)
+
+
+def reports_on(
+    bellman: Bellman, value: Floats, witness: Witness, upper: Floats, lower: Floats, pairs: tuple[int, int]
+) -> list[Report]:
+    """What the checker finds on a range of pairs, by number; writes its bounds on T V there."""
+
+    def work(first: int, last: int) -> Report:
+        found = kernels.check.check(
+            *bellman.pairs.states(first, last), value, bellman.cost, bellman.scale, bellman.discount, bellman.stop,
+            bellman.source, bellman.target, witness.cells(first, last), upper[first:last], lower[first:last],
+        )  # fmt: skip
+        return Report(*found)
+
+    at_once = max(1, CELLS_AT_ONCE // thread_count() // max(witness.cells_per_pair, 1))
+    return for_each_block(work, pairs[1], begin=pairs[0], largest=at_once, serial_below=SERIAL_BELOW)
 
 
 def provable(problem: Problem) -> npt.NDArray[np.bool_] | None:

@@ -6,13 +6,14 @@ witness of transport trees is in `operators.trees`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric.kernels.layout import Cells
+from bisimetric.kernels.layout import Cells, Report
 from bisimetric.models.rows import Floats, offsets
 from bisimetric.operators.bellman import Bellman
 
@@ -32,6 +33,16 @@ class Witness(Protocol):
     def cells(self, first: int, last: int) -> Cells:
         """Couplings and potentials of the pairs first..last, flat unless the operator lists pairs."""
         ...
+
+
+class ScatteredWitness(ABC):
+    """A witness whose couplings are in several processes; the checker then works in each of them."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def reports(self, value: Floats, upper: Floats, lower: Floats) -> list[Report]:
+        """What `certificates.check.reports_on` finds on ranges that cover all pairs; fills in its bounds."""
 
 
 class Proof(NamedTuple):

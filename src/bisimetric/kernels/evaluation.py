@@ -94,6 +94,19 @@ def apply_compact(first, last, vector, out, other, discount, P, Q, pairs, trees,
 
 
 @kernel
+def row_products(first, last, row, out, other, sums):
+    """sums[x] = (<other, out>, <out, out>) as `apply_trees` adds them up, for an `out` that was computed elsewhere."""
+    for x in range(first, last):
+        product = 0.0
+        square = 0.0
+        for pair in range(Index(row[x]), Index(row[x + 1])):
+            product += other[pair] * out[pair]
+            square += out[pair] * out[pair]
+        sums[x, 0] = product
+        sums[x, 1] = square
+
+
+@kernel
 def apply_independent(first, last, vector, out, other, discount, stop, P, Q, sums):
     """The same for the independent coupling: out = vector - γ·P vector Qᵀ."""
     q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data

@@ -22,6 +22,9 @@ from bisimetric.kernels.layout import COMPACT_BITS, Index
 
 LOW_BITS = (1 << COMPACT_BITS) - 1
 
+FLOW_UNIT = 2.0**-30  # to which masses are rounded; sums of them are exact up to 2^23, the pairs of a block
+ROUND_TO_UNIT = 2.0**52 * FLOW_UNIT  # adding and subtracting this rounds to the unit
+
 
 @kernel
 def match(order, indptr, indices, weight, label):
@@ -51,7 +54,8 @@ def match(order, indptr, indices, weight, label):
 def block_flows(first, last, modes, m, discount, P, Q, trees, flows, quickness):
     """Add to flows[B, B'] the mass that the trees' couplings send from block B to B', for source clusters first..last.
 
-    Unless `quickness` is empty, writes quickness[pair] = 1/(1 - γΠ(pair, pair)).
+    Masses are counted in units of FLOW_UNIT. So all sums are exact, and the same in any order: the states of a cluster
+    may be in several processes. Unless `quickness` is empty, writes quickness[pair] = 1/(1 - γΠ(pair, pair)).
     """
     cluster_x, cluster_y, q_at, p_to, q_to = modes.cluster_x, modes.cluster_y, Q.indptr, P.indices, Q.indices
     offset, used, target, weight = trees.offset, trees.used, trees.target, trees.weight
@@ -74,7 +78,8 @@ def block_flows(first, last, modes, m, discount, P, Q, trees, flows, quickness):
                     if compact:
                         to_x = p_to[x_at + (to >> COMPACT_BITS)]
                         to_y = q_to[q_at[y] + (to & LOW_BITS)]
-                    row[cluster_x[to_x] * width + cluster_y[to_y]] += weight[k]
+                    share = (weight[k] + ROUND_TO_UNIT) - ROUND_TO_UNIT
+                    row[cluster_x[to_x] * width + cluster_y[to_y]] += share
                     if to_x == x and to_y == y:
                         mine += weight[k]
                 if jacobi:

@@ -136,18 +136,28 @@ class Bellman:
         return self.spread(self.pairs.gather(value) + change)
 
     def improve(
-        self, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0, skip: Mask | None = None
+        self,
+        value: Floats,
+        trees: Trees,
+        *,
+        cold: bool,
+        ignore: float = 0.0,
+        skip: Mask | None = None,
+        rows: tuple[int, int] | None = None,
     ) -> Sweep:
         """One sweep: T V - V, with every tree optimal for `value`; trees are changed in place.
 
         `cold` says that the trees hold nothing yet. Reduced costs above -`ignore` cause no pivots, which the sweep's
         `lowest` accounts for. Pairs in the mask `skip` keep their trees, and count as evaluated: T V - V = 0 there, so
-        the sweep proves nothing.
+        the sweep proves nothing. With `rows` only the pairs of those source rows are swept, and the few before them
+        from which new trees start; the residual holds nothing at the others.
         """
         residual = np.empty(self.pairs.size)
         largest, tol = self._pivot_tolerances(value, ignore)
+        begin, end = (0, self.shape[0]) if rows is None else rows
         if self.is_full:
-            return Sweep(residual, *self._improve_full(value, trees, residual, float(tol[-1]), cold), largest)
+            found = self._improve_full(value, trees, residual, float(tol[-1]), cold, begin, end)
+            return Sweep(residual, *found, largest)
 
         stop = self.stop if skip is None else skip
         sweep = kernels.transport.sweep
@@ -160,8 +170,10 @@ class Bellman:
             )  # fmt: skip
             return lowest, highest, pivots
 
+        first, size = (int(self.pairs.listed.row[x]) for x in (begin, end))
+        first -= first % HINT_RUN
         lowest, highest, pivots = zip(
-            *for_each_block(work, self.pairs.size, unit=HINT_RUN, serial_below=SERIAL_BELOW), strict=True
+            *for_each_block(work, size, begin=first, unit=HINT_RUN, serial_below=SERIAL_BELOW), strict=True
         )
         if skip is not None:
             residual[skip.ravel()] = 0.0
@@ -169,9 +181,9 @@ class Bellman:
         return Sweep(residual, min(lowest), max(highest), sum(pivots), largest)
 
     def _improve_full(
-        self, value: Floats, trees: Trees, residual: Floats, tol: float, cold: bool
+        self, value: Floats, trees: Trees, residual: Floats, tol: float, cold: bool, begin: int, end: int
     ) -> tuple[float, float, int]:
-        """The same where all states follow all states: least and largest residual, pivots."""
+        """The same for the source rows begin..end where all states follow all: least and largest residual, pivots."""
         n, m = self.shape
         P, Q = self.source.data.reshape(n, n), self.target.data.reshape(m, m)
         hubs = min(HUBS, n) if cold else 0
@@ -187,7 +199,7 @@ class Bellman:
             return lowest, highest, pivots
 
         found = [work(x, x + 1) for x in range(hubs)]  # one after the other; then rows are independent
-        found += for_each_block(lambda i, j: work(hubs + i, hubs + j), n - hubs, serial_below=-(-SERIAL_BELOW // m))
+        found += for_each_block(work, end, begin=max(begin, hubs), serial_below=-(-SERIAL_BELOW // m))
         lowest, highest, pivots = zip(*found, strict=True)
         return min(lowest), max(highest), sum(pivots)
 

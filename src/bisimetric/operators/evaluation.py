@@ -8,6 +8,7 @@ compiled call.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -61,9 +62,12 @@ class Evaluation:
             solved = self._plain(trees, residual, guess, target, budget)
             if budget == MAX_PRODUCTS or solved.residual <= SLACK * target:
                 return solved
-            self._preconditioner = Preconditioner(self._bellman, dense=self._in_one_call(trees))
+            self._preconditioner = self._new_preconditioner(trees)
         np.copyto(guess, residual)
         return self._preconditioned(self._preconditioner, trees, residual, guess, target)
+
+    def _new_preconditioner(self, trees: Trees) -> Preconditioner:
+        return Preconditioner(self._bellman, dense=self._in_one_call(trees))
 
     def _budget(self, cells: int) -> int:
         """Products without a preconditioner, before one is worth its cost."""
@@ -76,7 +80,7 @@ class Evaluation:
         """vector ↦ (I - γΠ)·vector."""
         bellman = self._bellman
 
-        kernel = kernels.evaluation.apply_compact if is_compact(trees) else kernels.evaluation.apply_trees
+        kernel = product_kernel(trees)
 
         def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
             kernel(
@@ -139,6 +143,11 @@ def _solve_in_one_call(bellman: Bellman, trees: Trees, b: Floats, guess: Floats,
     sides, sums = (bellman.source, bellman.target), np.empty((bellman.shape[0], 2))
     system = System(bellman.discount, NO_ROWS, bellman.stop, *sides, bellman.pairs.listed, trees, sums)
     return Solved(guess, *kernels.krylov.bicgstab(system, b, guess, target, budget))
+
+
+def product_kernel(trees: Trees) -> Any:
+    """The kernel that multiplies with I - γΠ for trees of this layout."""
+    return kernels.evaluation.apply_compact if is_compact(trees) else kernels.evaluation.apply_trees
 
 
 def _preconditioner_pays(bellman: Bellman, cells: int) -> bool:

@@ -52,19 +52,14 @@ class Preconditioner:
 
     def adapt(self, trees: Trees) -> None:
         """Prepare for the policy of these trees."""
-        bellman, modes, m = self._bellman, self.modes, self._shape[1]
-        blocks = len(modes.size_x) * len(modes.size_y)
-        flows = np.zeros((blocks, blocks))
-
-        def work(first: int, last: int) -> None:
-            kernels.modes.block_flows(
-                first, last, modes, m, bellman.discount, bellman.source, bellman.target, trees, flows, self.quickness
-            )
-
-        for_even_split(work, len(modes.size_x), cost=trees.code.size)
-        flows /= np.outer(modes.size_x, modes.size_y).reshape(-1, 1)
-        self.coarse = np.eye(blocks) - bellman.discount * flows
+        flows = self._flows(trees)
+        flows /= np.outer(self.modes.size_x, self.modes.size_y).reshape(-1, 1)
+        self.coarse = np.eye(len(flows)) - self._bellman.discount * flows
         kernels.modes.factorise(self.coarse)  # OpenBLAS' threads would keep spinning beside ours
+
+    def _flows(self, trees: Trees) -> Floats:
+        """The mass that their couplings send from block to block; computes the quickness of all pairs too."""
+        return block_flows(self._bellman, self.modes, trees, self.quickness)
 
     def __call__(self, vector: Floats, out: Floats) -> Floats:
         """out = M⁻¹ vector."""
@@ -84,6 +79,21 @@ class Preconditioner:
 
         for_even_split(work, n, cost=n * m)
         return out
+
+
+def block_flows(bellman: Bellman, modes: Modes, trees: Trees, quickness: npt.NDArray[np.float32]) -> Floats:
+    """[blocks, blocks], the mass that the couplings of the members send from block to block; fills in `quickness`."""
+    blocks = len(modes.size_x) * len(modes.size_y)
+    flows = np.zeros((blocks, blocks))
+
+    def work(first: int, last: int) -> None:
+        kernels.modes.block_flows(
+            first, last, modes, bellman.shape[1], bellman.discount, bellman.source, bellman.target, trees, flows,
+            quickness,
+        )  # fmt: skip
+
+    for_even_split(work, len(modes.size_x), cost=trees.code.size)
+    return flows
 
 
 def rows_matrix(rows: Rows) -> sparse.csr_array:

@@ -138,14 +138,17 @@ def is_symmetric(problem: Problem) -> bool:
     return stop is None or bool(np.array_equal(stop, stop.T) and not stop.diagonal().any())
 
 
-def new_trees(bellman: Bellman, *, may_round: bool = False) -> Trees:
+def new_trees(bellman: Bellman, *, may_round: bool = False, rows: tuple[int, int] | None = None) -> Trees:
     """Room for one transport tree per pair; estimated before it is allocated.
 
-    `may_round` allows the compact layout, whose flows are rounded, for evaluations that sweeps correct.
+    `may_round` allows the compact layout, whose flows are rounded, for evaluations that sweeps correct. With `rows`
+    only the trees of those source rows are going to be used: the others take no memory.
     """
     n, m = bellman.shape
     offset, shift = _layout(bellman, may_round)
     needed = _bytes(bellman, offset, shift)
+    if rows is not None:
+        needed = int(needed * (offset[rows[1]] - offset[rows[0]]) / max(offset[-1], 1))
     if needed > memory.NEGLIGIBLE:
         what = f"solving {n} x {m} state pairs"
         memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")
@@ -153,19 +156,27 @@ def new_trees(bellman: Bellman, *, may_round: bool = False) -> Trees:
         raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
     cells, kind = int(offset[-1]), tree_code(shift)
     to, flow = (np.uint8, np.float32) if shift == COMPACT_BITS else (np.int32, np.float64)
+    empty = np.empty if rows is None else memory.untouched
     return Trees(
         offset[:-1].copy(),
-        np.empty(cells, kind),
+        empty(cells, kind),
         shift,
         np.zeros(bellman.pairs.size, kind),
-        np.empty(cells, to),
-        np.empty(cells, flow),
+        empty(cells, to),
+        empty(cells, flow),
     )
 
 
 def is_compact(trees: Trees) -> bool:
     """Whether this is the compact layout."""
     return trees.shift == COMPACT_BITS
+
+
+def outline_of_trees(bellman: Bellman, *, may_round: bool = False) -> Trees:
+    """Trees of the right size that hold nothing and take no memory: the real ones are in other processes."""
+    offset, shift = _layout(bellman, may_round)
+    nothing = np.broadcast_to(np.zeros((), f"u{shift // 4}"), int(offset[-1]))
+    return Trees(offset[:-1].copy(), nothing, shift, nothing[:0], np.empty(0, np.int32), np.empty(0))
 
 
 def moved_trees(bellman: Bellman, before: TreeWitness, room: Trees | None = None) -> Trees | None:

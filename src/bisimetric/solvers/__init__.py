@@ -1,9 +1,10 @@
 """The solvers: they propose iterates, the loop and the checker decide. Adding one is a file here and a line below.
 
-`base` says what a solver is; `sinkhorn/` holds the entropic ones. Imports `operators`, `couplings` and below; solvers
-do not import one another. `GameIteration` solves games between decision processes, `ControlIteration` finds
-the best policy of one, `BackwardInduction` is for finite horizons, `AverageIteration` for average costs, and the others
-solve discounted problems between chains. `solve_many` alone uses `side_by_side`, for many small problems at once.
+`base` says what a solver is; `sinkhorn/` holds the entropic ones. Imports `sharding`, `operators`, `couplings` and
+below; solvers do not import one another, but for `sharded_policy_iteration`, which is policy iteration with its
+couplings elsewhere. `GameIteration` solves games between decision processes, `ControlIteration` finds the best policy
+of one, `BackwardInduction` is for finite horizons, `AverageIteration` for average costs, and the others solve
+discounted problems between chains. `solve_many` alone uses `side_by_side`, for many small problems at once.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from bisimetric.solvers.game_iteration import GameIteration as GameIteration
     from bisimetric.solvers.linear_program import LinearProgram as LinearProgram
     from bisimetric.solvers.policy_iteration import PolicyIteration as PolicyIteration
+    from bisimetric.solvers.sharded_policy_iteration import ShardedPolicyIteration as ShardedPolicyIteration
     from bisimetric.solvers.sinkhorn.bellman import SinkhornBellman as SinkhornBellman
     from bisimetric.solvers.sinkhorn.entropic_policy_iteration import EntropicPolicyIteration as EntropicPolicyIteration
     from bisimetric.solvers.sinkhorn.policy_iteration import SinkhornPolicyIteration as SinkhornPolicyIteration
@@ -45,7 +47,11 @@ FOR_OBJECTIVES = {  # the same for finite horizons and average costs
     "backward-induction": ("BackwardInduction", "backward_induction"),
     "average-iteration": ("AverageIteration", "average_iteration"),
 }
-SOLVER_HOMES = dict([*SOLVERS.values(), *FOR_PROCESSES.values(), *FOR_OBJECTIVES.values()])
+FOR_CLUSTERS = {  # the same for problems between chains, on several machines
+    "sharded-policy-iteration": ("ShardedPolicyIteration", "sharded_policy_iteration"),
+}
+OTHERS = FOR_PROCESSES | FOR_OBJECTIVES | FOR_CLUSTERS
+SOLVER_HOMES = dict([*SOLVERS.values(), *OTHERS.values()])
 
 __all__ = ["Iterate", "Solver", "TreeIterate", "all_solvers", "by_name", "sweep", *SOLVER_HOMES]
 __getattr__, __dir__ = lazy_names(__name__, SOLVER_HOMES)
@@ -96,7 +102,7 @@ def by_name(solver: AnySolver | str) -> AnySolver:
             if not hasattr(solver, name):
                 raise InvalidOption(f"the solver {type(solver).__name__} has no {name}; it is a class variable")
         return solver
-    names = {name: home[0] for name, home in (SOLVERS | FOR_PROCESSES | FOR_OBJECTIVES).items()}
+    names = {name: home[0] for name, home in (SOLVERS | OTHERS).items()}
     if isinstance(solver, str) and solver in names:
         made: AnySolver = __getattr__(names[solver])()
         return made
