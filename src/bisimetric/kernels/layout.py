@@ -108,15 +108,13 @@ NO_PAIRS = Pairs(np.empty(0, np.int64), *(np.empty(0, np.int32) for _ in range(3
 NEVER = np.zeros((0, 0), np.bool_)  # a mask of stops that stands for none
 
 
-def no_trees(shift: int = 8) -> Trees:
-    """Arrays of the types of trees whose nodes have this many bits, with nothing in them."""
-    codes = np.empty(0, tree_code(shift))
-    return Trees(np.empty(0, np.int64), codes, shift, codes, np.empty(0, np.int32), np.empty(0))
-
-
-def tree_code(shift: int) -> npt.DTypeLike:
-    """The type of a code, which is two node numbers of this many bits."""
-    return np.dtype(f"u{shift // 4}")
+# By the bits of a node number: the type of a code, which is two of those; and trees of these types, none of them.
+TREE_CODES = {bits: np.dtype(f"u{bits // 4}") for bits in (COMPACT_BITS, 8, 16, 32)}
+NO_TREES = {
+    bits: Trees(np.empty(0, np.int64), np.empty(0, code), bits, np.empty(0, code), np.empty(0, np.int32), np.empty(0))
+    for bits, code in TREE_CODES.items()
+    if bits != COMPACT_BITS
+}
 
 
 class Cells(NamedTuple):

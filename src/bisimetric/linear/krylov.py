@@ -17,7 +17,7 @@ from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support.blocks import for_even_split
-from bisimetric.kernels.layout import NEVER, NO_PAIRS, NO_ROWS, Rows, System, no_trees
+from bisimetric.kernels.layout import NEVER, NO_PAIRS, NO_ROWS, NO_TREES, Rows, System
 from bisimetric.models.rows import Floats
 
 # Matrix products of GMRES in all and between restarts, and the most entries of the vectors that it stores.
@@ -112,7 +112,7 @@ def on_stored(
     parts = matrix.indptr, matrix.indices, matrix.data
     if matrix.nnz <= ONE_CALL:
         stored = Rows(matrix.indptr.astype(np.int64, copy=False), matrix.indices, matrix.data)
-        system = System(discount, stored, NEVER, NO_ROWS, NO_ROWS, NO_PAIRS, no_trees(), np.empty((1, 2)))
+        system = System(discount, stored, NEVER, NO_ROWS, NO_ROWS, NO_PAIRS, NO_TREES[8], np.empty((1, 2)))
         return Solved(guess, *kernels.krylov.bicgstab(system, b, guess, target, MAX_PRODUCTS))
 
     def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from bisimetric import kernels
-from bisimetric.kernels.layout import NO_ROWS, SLACK, System, Trees, no_trees
+from bisimetric.kernels.layout import NO_ROWS, NO_TREES, SLACK, System, Trees
 from bisimetric.linear import direct, krylov
 from bisimetric.linear.krylov import MAX_PRODUCTS, ONE_CALL, Solved
 from bisimetric.linear.ladder import MANY_PRODUCTS, Ladder, storable
@@ -193,7 +193,7 @@ def independent_value(bellman: Bellman, accuracy: float, *, surely: bool = False
         apply = krylov.by_rows(work, n, multiplications)
         solved = krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
     else:
-        solved = _solve_in_one_call(bellman, no_trees(node_bits(bellman)), cost, cost.copy(), accuracy, MAX_PRODUCTS)
+        solved = _solve_in_one_call(bellman, NO_TREES[node_bits(bellman)], cost, cost.copy(), accuracy, MAX_PRODUCTS)
     if surely and not solved.residual <= SLACK * accuracy:
         apply = krylov.by_rows(work, n, multiplications)
         matrix = lambda: _product_matrix(bellman)  # noqa: E731

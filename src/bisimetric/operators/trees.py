@@ -21,7 +21,7 @@ from bisimetric import kernels
 from bisimetric._support import memory
 from bisimetric._support.blocks import for_even_split
 from bisimetric.errors import InvalidProblem
-from bisimetric.kernels.layout import COMPACT_BITS, Cells, Pairs, Rows, Trees, tree_code
+from bisimetric.kernels.layout import COMPACT_BITS, TREE_CODES, Cells, Pairs, Rows, Trees
 from bisimetric.linear.krylov import ONE_CALL
 from bisimetric.models.rows import Floats, Ints, Mask, offsets
 from bisimetric.problems.discounted import Problem
@@ -154,7 +154,7 @@ def new_trees(bellman: Bellman, *, may_round: bool = False, rows: tuple[int, int
         memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")
     if n * m >= MOST_PAIRS:
         raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
-    cells, kind = int(offset[-1]), tree_code(shift)
+    cells, kind = int(offset[-1]), TREE_CODES[shift]
     to, flow = (np.uint8, np.float32) if shift == COMPACT_BITS else (np.int32, np.float64)
     empty = np.empty if rows is None else memory.untouched
     return Trees(
