@@ -17,6 +17,7 @@ python -m benchmarks average        average costs against pyotc's exact method o
 python -m benchmarks readers        explicit files of a million transitions against pandas' C reader
 python -m benchmarks gradients      derivatives: their cost, and their errors beside a torch loss; reduced chains
 python -m benchmarks coverage       how often tests and intervals from simulated logs are right
+python -m benchmarks many           tables of distances: small chains against a loop, two worker processes against one
 python -m benchmarks logs           resamples against cold solves and by hand; counting a large Parquet file
 
 Not part of all:
@@ -48,6 +49,7 @@ from benchmarks import (
     gradients,
     large,
     logs,
+    many,
     plots,
     readers,
     scaling,
@@ -75,7 +77,7 @@ PACKAGES = (
 )
 NAMES = (
     "peers", "pareto", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning",
-    "solvers", "discounts", "readers", "coverage", "logs", "average", "gradients",
+    "solvers", "discounts", "readers", "coverage", "logs", "average", "gradients", "many",
 )  # fmt: skip
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "average": average.tables,
@@ -90,6 +92,7 @@ TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "readers": readers.tables,
     "coverage": coverage.tables,
     "logs": logs.tables,
+    "many": many.tables,
     "gradients": gradients.tables,
 }
 TIMED: dict[str, Callable[[list[Row], float], Iterable[Table]]] = {  # tables that show the time limit
@@ -193,6 +196,9 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
     elif name == "logs":
         settings |= {"discount": logs.DISCOUNT}
         rows = logs.measure(options.quick, _progress)
+    elif name == "many":
+        settings |= {"discount": many.DISCOUNT, "workers": many.WORKERS}
+        rows = many.measure(options.quick, _progress)
     elif name == "bisimulation":
         settings |= {"discount": bisimulation.DISCOUNT, "tol": bisimulation.TOL}
         rows = bisimulation.measure(options.quick, _progress)

@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from benchmarks import bisimulation, comparison, discounts, instances, measure, peers, readers, scaling, tables, tasks
+from benchmarks import (
+    bisimulation,
+    comparison,
+    discounts,
+    instances,
+    many,
+    measure,
+    peers,
+    readers,
+    scaling,
+    tables,
+    tasks,
+)
 
 SETTINGS = {"discount": 0.95, "tol": 1e-6, "memory": 8 * 10**9}
 
@@ -202,3 +214,15 @@ def test_readers_against_pandas():
     assert all(row["cpu"] > 0 and row["bytes_per_transition"] > 0 for row in rows)
     (table,) = readers.tables(rows)
     assert len(table.body[0]) == len(table.head)
+
+
+def test_the_table_of_many_models():
+    """Ratios of what was measured, with and without the start of the workers."""
+    small = {"study": "small", "pairs": 10, "states": 4, "loop_cpu": 3.0, "table_cpu": 1.0}
+    workers = {"study": "workers", "chains": 5, "states": 9, "pairs": 10}
+    workers |= {"one_wall": 10.0, "two_wall": 6.0, "start_wall": 1.0}
+    first, second = many.tables([small, workers])
+    assert first.body[0][-1] == "3.0"
+    assert second.body[1][-2:] == ["1.67", "2.00"]
+    assert many.rooms(3)[2].n_states == 104
+    assert many.small_chains(2)[1].n_states == many.STATES

@@ -199,3 +199,80 @@ def test_interrupted_before_the_first_pair(command, monkeypatch):
     monkeypatch.setattr(pairwise, "pairwise", interrupted)
     ran = command("pairwise", *ROOMS, "--discount", 0.9)
     assert (ran.code, ran.err) == (130, "bisimetric: interrupted before the first pair\n")
+
+
+# ------------------------------------------------------------------ decision processes, limits, failures
+
+
+def test_decision_processes(command, tmp_path):
+    """Files of some are compared as such; a policy makes chains of them."""
+    stay, go = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
+    mdps = [bm.MDP([stay, go], [[0, 0], [reward, 0]], start=0) for reward in (1, 2)]
+    files = [tmp_path / f"{k}.json" for k in range(2)]
+    for mdp, file in zip(mdps, files, strict=True):
+        mdp.save(file)
+    found = command("pairwise", *files, "--discount", 0.5, "--json").document
+    assert found["value"] == bm.pairwise(mdps, discount=0.5).value.tolist()
+    assert found["normalised"] is True
+    matched = command("pairwise", *files, "--discount", 0.5, "--actions", "matched", "--json")
+    assert matched.document["value"][0][1] == bm.pairwise(mdps, discount=0.5, actions="matched").value[0, 1]
+    under = command("pairwise", *files, "--discount", 0.5, "--policy", "uniform", "--json").document
+    assert under["normalised"] is False
+    mixed = command("pairwise", files[0], "grid-3x3", "--discount", 0.5)
+    assert mixed.code == 2
+    assert "mdp.under(policy)" in mixed.err
+
+
+def test_a_time_limit(command, tmp_path):
+    """What is not known is null, and said; all files and pages are written."""
+    out = tmp_path / "D.json"
+    ran = command("pairwise", *ROOMS, "--discount", 0.9, "--time-limit", 1e-9, "--out", out)
+    assert ran.code == 0
+    assert "9 of 9 distances miss the default tolerance" in ran.err
+    assert "9 of them unknown" in ran.out
+    document = json.loads(out.read_text())
+    assert document["value"][0][1] is document["upper"][0][1] is document["gap"] is None
+    assert document["lower"][0][1] == 0.0
+    assert document["status"][0][1] == "TIME_LIMIT"
+    page = tmp_path / "table.html"
+    assert command("pairwise", *ROOMS, "--discount", 0.9, "--time-limit", 1e-9, "--report", page).code == 0
+    assert "TIME_LIMIT" in page.read_text()
+    missed = command("pairwise", *ROOMS, "--discount", 0.9, "--time-limit", 1e-9, "--tol", 1e-6)
+    assert missed.code == 3
+    assert "--time-limit" in missed.err
+
+
+def test_a_failing_pair(command, tmp_path, monkeypatch):
+    """Is named, and the others are written."""
+    from bisimetric.many import question
+
+    solve, third = question.solve, bm.as_chain(ROOMS[2])
+
+    def fail(problem, *arguments, **options):
+        if any(np.array_equal(chain.reward, third.reward) for chain in (problem.source, problem.target)):
+            raise ZeroDivisionError("third")
+        return solve(problem, *arguments, **options)
+
+    monkeypatch.setattr(question, "solve", fail)
+    out = tmp_path / "D.csv"
+    ran = command("pairwise", *ROOMS[:2], "--against", ROOMS[2], ROOMS[0], "--discount", 0.9, "--out", out)
+    assert ran.code == 3
+    assert "pair (0, 0), four-rooms:p0 and four-rooms:p2: ZeroDivisionError: third" in ran.err
+    assert "2 of 4 distances failed" in ran.err
+    assert out.read_text().count("nan") == 2
+
+
+def test_a_compacted_store(command, tmp_path):
+    """On request, and only where there is a store."""
+    ran = command("pairwise", *ROOMS, "--discount", 0.9, "--store", tmp_path / "store", "--compact")
+    assert ran.code == 0
+    assert "0 files merged, 1 left" in ran.err
+    assert command("pairwise", *ROOMS, "--discount", 0.9, "--compact").code == 2
+
+
+def test_a_backend(command, expected):
+    """By its name; unknown ones are refused."""
+    ran = command("pairwise", *ROOMS, "--discount", 0.9, "--jobs", 2, "--backend", "threading", "--json")
+    assert ran.document["value"] == expected.value.tolist()
+    wrong = command("pairwise", *ROOMS, "--discount", 0.9, "--jobs", 2, "--backend", "thread")
+    assert (wrong.code, "backend is" in wrong.err) == (2, True)

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from bisimetric.cli.output import finite
 from bisimetric.io.csv_cells import inert_cell
 from bisimetric.io.files import write_file
 from bisimetric.many.table import Distances
@@ -30,7 +31,7 @@ def write_distances(path: str, table: Distances, document: dict[str, Any]) -> No
         if file.suffix.lower() == ".csv":
             opened.write(as_csv(table, rows, columns).encode())
         elif file.suffix.lower() == ".json":
-            opened.write(json.dumps(document, indent=2, allow_nan=False).encode("ascii"))
+            opened.write(json.dumps(finite(document), indent=2, allow_nan=False).encode("ascii"))
         else:
             np.savez_compressed(
                 opened,

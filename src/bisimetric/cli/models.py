@@ -61,6 +61,10 @@ class Reading(Request):
             raise InvalidOption("--policy is for decision processes, and there is none; leave it out")
         return [model.under(_chosen(policy, model, discount)) if isinstance(model, MDP) else model for model in models]
 
+    def walks(self, texts: Iterable[str]) -> list[MarkovChain | MDP]:
+        """The chains and decision processes that the texts stand for; those that `as_chain` walks are chains."""
+        return self._read(list(texts), lambda text: as_model(text, walk=True), None)
+
     def models(self, texts: Iterable[str], stdin_format: str | None = None) -> list[MarkovChain | MDP]:
         """The chains and decision processes that the texts stand for; stdin holds a file of this ending."""
         return self._read(list(texts), as_model, stdin_format)

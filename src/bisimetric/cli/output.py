@@ -43,15 +43,15 @@ def show(*parts: RenderableType) -> None:
 
 def print_json(document: object) -> None:
     """Print one JSON document in ASCII; numbers that are not finite become null."""
-    sys.stdout.write(json.dumps(_finite(document), indent=2, allow_nan=False) + "\n")
+    sys.stdout.write(json.dumps(finite(document), indent=2, allow_nan=False) + "\n")
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """The same document with None for numbers that are not finite."""
     if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
+        return {key: finite(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(part) for part in value]
+        return [finite(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

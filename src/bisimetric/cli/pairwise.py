@@ -37,12 +37,14 @@ from bisimetric.cli.output import (
 )
 from bisimetric.cli.progress import Progress
 from bisimetric.cli.solver_options import chosen_solver
-from bisimetric.errors import MissingStart, ToleranceNotReached
+from bisimetric.errors import InvalidOption, MissingStart, PairFailed, ToleranceNotReached
+from bisimetric.many.compaction import compact_store
 from bisimetric.many.pairwise import pairwise
-from bisimetric.many.table import MET, Distances
+from bisimetric.many.table import MET, Distances, TableQuestion
 from bisimetric.many.table_run import PairDone
-from bisimetric.models.chain import MarkovChain
+from bisimetric.models.mdp import MDP, Model
 from bisimetric.problems.discounted import checked_discount
+from bisimetric.problems.game import Actions
 
 COLUMNS_SHOWN = 6  # columns of a table that is printed whole
 
@@ -57,8 +59,12 @@ class PairwiseRequest(Reading):
     discount: float
     cost: str | None
     normalised: bool
+    actions: Actions
     store: str | None
-    jobs: int
+    compact: bool
+    jobs: int | None
+    backend: str | None
+    time_limit: float | None
     solver: str | None
     settings: list[str] | None
     tol: float | None
@@ -76,13 +82,21 @@ def run(request: PairwiseRequest) -> int:
     check_picture(request.plot, "--plot")
     check_report(request.report, "--report")
     checked_discount(request.discount)
+    if request.compact and request.store is None:
+        raise InvalidOption("--compact is for a store, and there is none; give --store DIR")
     meter = Meter()
+    failed = ""
     with Progress() as progress:
         try:
             table = _table(request, progress)
         except ToleranceNotReached as missed:
             tell(_missed(request, missed))
             return ExitCode.UNDECIDED
+        except PairFailed as error:
+            if error.distances is None:
+                raise
+            table, failed = error.distances, str(error).partition(", error.distances")[0]
+        _compact(request)
         document = _document(request, table, meter.read())
         if request.out is not None and request.out != STDOUT:
             progress.doing("saving")
@@ -104,6 +118,9 @@ def run(request: PairwiseRequest) -> int:
     elif not (is_quiet() and request.out is not None):
         show(*_text(request, table, meter.read()))
     missed_count = int(sum(status not in MET for status in table.status.ravel()))
+    if failed:
+        tell(failed)
+        return ExitCode.UNDECIDED
     if missed_count:
         tell(f"{missed_count} of {table.status.size} distances miss the default tolerance; their bounds hold")
     return ExitCode.SUCCESS
@@ -111,9 +128,14 @@ def run(request: PairwiseRequest) -> int:
 
 def _table(request: PairwiseRequest, progress: Progress) -> Distances:
     progress.doing("reading")
-    solver = chosen_solver(request.solver or EXACT, request.settings, list(solvers.SOLVERS))
-    chains = request.chains([*request.rows, *(request.columns or ())], request.policy, request.discount)
-    for name, chain in zip([*request.rows, *(request.columns or ())], chains, strict=True):
+    names = [*request.rows, *(request.columns or ())]
+    chains: list[Model] = (
+        [*request.chains(names, request.policy, request.discount)] if request.policy else request.walks(names)
+    )
+    default = None if any(isinstance(chain, MDP) for chain in chains) and not request.settings else EXACT
+    wanted = request.solver or default
+    solver = None if wanted is None else chosen_solver(wanted, request.settings, list(solvers.SOLVERS))
+    for name, chain in zip(names, chains, strict=True):
         if chain.start is None:
             raise MissingStart(f"{name} has no start, expected chains with one: pairwise compares their starts")
     sources, targets = chains[: len(request.rows)], chains[len(request.rows) :]
@@ -128,15 +150,24 @@ def _table(request: PairwiseRequest, progress: Progress) -> Distances:
         discount=request.discount,
         cost=_cost(request, sources[0], (targets or sources)[0]),
         normalised=request.normalised,
+        actions=request.actions,
         solver=solver,
         tol=request.tol,
+        time_limit=request.time_limit,
         n_jobs=request.jobs,
+        backend=request.backend,
         store=request.store,
         on_pair=on_pair,
     )
 
 
-def _cost(request: PairwiseRequest, source: MarkovChain, target: MarkovChain) -> Any:
+def _compact(request: PairwiseRequest) -> None:
+    if request.compact and request.store is not None:
+        done = compact_store(request.store)
+        note(f"the store is compacted: {done.merged} files merged, {done.left} left as they are")
+
+
+def _cost(request: PairwiseRequest, source: Model, target: Model) -> Any:
     return None if request.cost is None else read_cost(request.cost, (source.n_states, target.n_states))
 
 
@@ -149,10 +180,17 @@ def _draw(request: PairwiseRequest, table: Distances) -> None:
 
 
 def _missed(request: PairwiseRequest, missed: ToleranceNotReached) -> str:
+    if missed.solution is None:
+        return str(missed).replace("time_limit", "--time-limit").partition(", or take")[0]
     i, j = missed.pair or (0, 0)
     names = f"{request.rows[i]} and {_columns(request)[j]}"
     reached = f"relative gap {missed.solution.relative_gap:.1e} between {names}"
     return f"the tolerance {request.tol:g} was not reached: {reached}; raise --tol, or take an exact solver"
+
+
+def _asked(table: Distances) -> TableQuestion:
+    assert table.question is not None
+    return table.question
 
 
 def _columns(request: PairwiseRequest) -> list[str]:
@@ -170,8 +208,8 @@ def _document(request: PairwiseRequest, table: Distances, expense: Expense) -> d
         "gap": table.gap,
         "discount": request.discount,
         "cost": request.cost or "reward",
-        "normalised": request.normalised,
-        "solver": request.solver or EXACT,
+        "normalised": _asked(table).normalised,
+        "solver": _asked(table).solver,
         "output": request.out,
         **expense.document(),
     }
@@ -190,11 +228,12 @@ def _text(request: PairwiseRequest, table: Distances, expense: Expense) -> Itera
 
 
 def _facts(request: PairwiseRequest, table: Distances, expense: Expense) -> Iterator[Row]:
-    yield "distances", "{} × {}, each certified to {:.1e}".format(*table.value.shape, table.gap)
-    kind = "normalised: times 1-γ" if request.normalised else "sum of discounted costs"
+    known = f"{table.unknown} of them unknown" if table.unknown else f"each certified to {table.gap:.1e}"
+    yield "distances", "{} × {}, {}".format(*table.value.shape, known)
+    kind = "normalised: times 1-γ" if _asked(table).normalised else "sum of discounted costs"
     cost = printable(request.cost or "reward")
     yield "meaning", f"{kind}; γ = {discount_text(request.discount)}, cost: {cost}"
-    yield "solver", request.solver or EXACT
+    yield "solver", _asked(table).solver
     yield from expense.facts()
 
 
@@ -215,6 +254,7 @@ def _extremes(request: PairwiseRequest, table: Distances) -> Iterator[tuple[str,
     """The closest and the farthest pairs of different chains."""
     columns = _columns(request)
     wanted = np.ones(table.value.shape, np.bool_)
+    wanted &= ~np.isnan(table.value)
     places = np.flatnonzero(np.triu(wanted, 1) if request.columns is None else wanted)
     order = places[np.lexsort((places, table.value.ravel()[places]))]
     for title, chosen in (("Closest chains", order[:TOP]), ("\nFarthest chains", order[::-1][:TOP])):

@@ -1,14 +1,14 @@
 """Chunks of pairs, solved by a backend of joblib: loky, threading, or any other that is registered there.
 
-Chunks are handed over in waves, so that each wave can leave out what others have put into the store meanwhile. joblib
-does not say which worker was lost: all chunks of the wave without an answer are answered with the reason.
+Chunks of runs with a store are handed over in waves, so that each wave can leave out what others have put into the
+store meanwhile. joblib does not say which worker was lost: all chunks of the wave without an answer get the reason.
 """
 
 from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -69,8 +69,9 @@ class Joblib:
     def answers(self, question: PairQuestion, chunks: Iterable[Chunk]) -> Generator[ChunkAnswer, None, None]:
         """Yield the answers as they arrive, wave by wave."""
         sent, waiting = sent_question(question), iter(chunks)
+        size = len(chunks) if isinstance(chunks, Sequence) else WAVE * self.workers
         while seconds_left() > 0.0:
-            wave = list(islice(waiting, WAVE * self.workers))
+            wave = list(islice(waiting, size))
             if not wave:
                 return
             unanswered: dict[int, Chunk] = {}

@@ -75,10 +75,12 @@ class TableRun:
         self._places: dict[bytes, int] = {}  # numbers of the pairs by their keys
         self._numbers: dict[int, Numbers] = {}  # answers by the pair's number
         self._errors: dict[int, PairFailed | ToleranceNotReached] = {}
+        self._titles: tuple[list[str | None], ...] = ()  # of both lists, where models know them
         self._next_look = 0.0
 
     def table(self, sources: Sequence[Model], targets: Sequence[Model], backend: Backend) -> Distances:
         """Compute the table, from the first cost to the last distance."""
+        self._titles = tuple([model.title for model in models] for models in (sources, targets))
         try:
             self._plan = Plan(self._question, sources, targets, symmetric=self._asked.one_list)
             self._look_up()
@@ -120,18 +122,16 @@ class TableRun:
             backend = ThisProcess() if workers == 1 else Processes(workers)
         if isinstance(backend, Processes):
             _check_memory(self._question, missing[0].pairs[0], backend.workers)
-        with closing(outcomes(self._question, self._open(missing), backend)) as arriving:
+        waiting = missing if self._store is None else self._open(self._store, missing)
+        with closing(outcomes(self._question, waiting, backend)) as arriving:
             for outcome in arriving:
                 self._accept(outcome)
 
     def _is_done(self, chunk: Chunk) -> bool:
         return all(number in self._numbers for number in chunk.numbers)
 
-    def _open(self, chunks: Sequence[Chunk]) -> Iterator[Chunk]:
+    def _open(self, store: PairStore, chunks: Sequence[Chunk]) -> Iterator[Chunk]:
         """The chunks to solve, one at a time, those that other runs are at last."""
-        if self._store is None:
-            yield from chunks
-            return
         others = []
         for chunk in chunks:
             if time.monotonic() >= self._next_look:
@@ -139,10 +139,10 @@ class TableRun:
             key = self._keys[chunk.numbers[0]]
             if self._is_done(chunk):
                 continue
-            if self._store.is_claimed(key):
+            if store.is_claimed(key):
                 others.append(chunk)
                 continue
-            self._store.claim(key)
+            store.claim(key)
             yield chunk
         for chunk in reversed(others):
             self._look()
@@ -190,7 +190,7 @@ class TableRun:
         if error.pair is None:
             return error
         i, j = error.pair
-        names = self._asked.rows[i], self._asked.columns[j]
+        names = self._titles[0][i] or self._asked.rows[i], self._titles[1][j] or self._asked.columns[j]
         begin = f"pair ({i}, {j})"
         named = PairFailed(str(error).replace(begin, f"{begin}, {names[0]} and {names[1]}", 1), error.pair)
         named.__cause__ = error.__cause__

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from bisimetric.cli.arguments import (
     MODEL_HELP,
     Command,
+    add_actions,
     add_cost,
     add_discount,
     add_out,
@@ -15,10 +16,12 @@ from bisimetric.cli.arguments import (
     add_reading,
     add_report,
     add_solver,
+    add_time_limit,
 )
 
 PAIRWISE_HELP = """\
-Print the certified distances between many chains, from their starts.
+Print the certified distances between many chains, or many decision processes,
+from their starts.
 
 A store keeps every finished pair: after an interrupt, a crash or kill -9 the
 same command goes on from there, and other commands use the pairs they share.
@@ -40,7 +43,8 @@ Files of --out:
 Keys of --json, null where a value does not exist:
   rows, columns             the models, as given
   value, lower, upper       the distances and their bounds: a list per row
-  status                    SOLVED, COMPLETED, STEP_LIMIT or STALLED, likewise
+  status                    SOLVED, COMPLETED, STEP_LIMIT, STALLED, TIME_LIMIT
+                            or FAILED, likewise
   gap                       max(upper - lower)
   discount, cost, normalised, solver
   output                    the file written
@@ -58,13 +62,25 @@ def _add_arguments(command: ArgumentParser) -> None:
     )
     add_discount(command)
     add_cost(command)
+    add_actions(command)
     command.add_argument(
         "--normalised", action="store_true", help="Multiply by 1-γ: a weighted mean of costs instead of their sum."
     )
     command.add_argument("--store", metavar="DIR", help="A folder that keeps finished pairs; it is made if need be.")
+    command.add_argument("--compact", action="store_true", help="Make one file of all those in --store, at the end.")
     command.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="Number of processes, by default 1; -1 is one for every core."
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="Number of processes, by default 1, of Ray all processors; -1 is one for every core.",
     )
+    command.add_argument(
+        "--backend",
+        metavar="NAME",
+        help="Who solves the pairs: processes of this command (the default), 'loky' or another backend of joblib, "
+        "'ray', or the address of a Ray cluster, as ray://head:10001.",
+    )
+    add_time_limit(command)
     add_out(command, "Write the table to FILE, .csv, .npz or .json; - prints the .csv.")
     add_plot(command, "the chains as points at about these distances, or with --against the table,")
     add_report(command)

@@ -38,22 +38,25 @@ def distances_page(answer: Distances, *, names: object = None, command: str | No
     """The page of a table of distances."""
     rows, columns = chain_names(answer, names)
     one_list = is_one_list(answer)
-    shared = 0.5 * answer.value + 0.5 * answer.value.T if one_list else None
+    value = np.where(np.isnan(answer.value), np.nanmax(answer.value, initial=0.0), answer.value)  # for the order
+    shared = 0.5 * value + 0.5 * value.T if one_list else None
     if shared is not None:
         np.fill_diagonal(shared, 0.0)
-    order = _orders(answer.value, shared)
+    order = _orders(value, shared)
     sections: list[ScriptedSection | PlainSection] = [
         ScriptedSection("table.html", TABLE_SCRIPTS),
         ScriptedSection("table-pair.html", TABLE_SCRIPTS),
     ]
-    if shared is not None and len(rows) > 1:
+    has_map = shared is not None and len(rows) > 1 and not answer.unknown
+    if shared is not None and has_map:
         sections += [ScriptedSection("table-map.html", TABLE_SCRIPTS), likeness_tree(cluster_tree(shared), rows)]
     sections += _missed(answer, rows, columns)
     n, m = answer.value.shape
-    worst = answer.value.max()
+    worst = np.nanmax(answer.value, initial=0.0)
+    certified = f"{answer.unknown} unknown" if answer.unknown else f"each certified to {answer.gap:.2g}"
     return Page(
         title=f"Distances between {n} chains" if one_list else f"Distances of {n} chains from {m} others",
-        headline=Headline.words(f"{n} × {m} distances", f"up to {worst:.6g}, each certified to {answer.gap:.2g}"),
+        headline=Headline.words(f"{n} × {m} distances", f"up to {worst:.6g}, {certified}"),
         meaning=_meaning(answer),
         facts=_facts(answer),
         sections=sections,
@@ -64,7 +67,7 @@ def distances_page(answer: Distances, *, names: object = None, command: str | No
             "columns": columns,
             "words": CHAIN_WORDS,
             "table": pair_matrix(answer, order),
-            "map": likeness_map(shared) if shared is not None and len(rows) > 1 else None,
+            "map": likeness_map(shared) if shared is not None and has_map else None,
         },
     )
 
@@ -117,13 +120,18 @@ def pair_matrix(answer: Distances, order: tuple[Ids, Ids]) -> dict[str, Any]:
         shown = ids.ravel()[representatives(value, np.zeros(value.shape), rows, columns)]
     table["pairs"] = {
         "id": shown.tolist(),
-        "value": answer.value.ravel()[shown].tolist(),
-        "lower": answer.lower.ravel()[shown].tolist(),
-        "upper": answer.upper.ravel()[shown].tolist(),
+        "value": _known(answer.value.ravel()[shown]),
+        "lower": _known(answer.lower.ravel()[shown]),
+        "upper": _known(answer.upper.ravel()[shown]),
         "status": [list(Status).index(status) for status in answer.status.ravel()[shown]],
     }
     table["statuses"] = [f"{status.name}: {status.value}" for status in Status]
     return table
+
+
+def _known(array: Floats) -> list[float | None]:
+    """The numbers; None for those that JSON does not have."""
+    return numbers(np.where(np.isfinite(array), array, np.nan))
 
 
 def _missed(answer: Distances, rows: list[str], columns: list[str]) -> list[TableSection]:
