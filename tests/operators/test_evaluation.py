@@ -48,6 +48,27 @@ def test_the_matrix_of_compact_trees(problem):
     np.testing.assert_allclose(matrices[1].sum(axis=1), 1.0, atol=1e-15)
 
 
+def full_problem(n, m, *, cost=None):
+    """Two full chains with rewards, in an order of no kind."""
+    random = np.random.default_rng(n + 100 * m)
+    chains = [bm.MarkovChain.normalised(random.random((k, k)) + 0.01, reward=random.random(k)) for k in (n, m)]
+    return bm.Problem(*chains, discount=0.9, cost=None if cost is None else random.random((n, m)))
+
+
+def test_a_start_from_rewards():
+    """Where the cost is the distance of rewards, it is one exact sweep over the cost, without pivots."""
+    bellman = Bellman.of(full_problem(20, 23))
+    cost = bellman.scaled_cost()
+    swept = cost + bellman.improve(cost, new_trees(bellman), cold=True).residual.reshape(cost.shape)
+    np.testing.assert_allclose(rough_value(bellman, 0.01), swept, rtol=1e-12)
+
+
+def test_a_start_from_other_costs():
+    """Rewards that have nothing to do with the cost change nothing."""
+    bellman = Bellman.of(full_problem(20, 23, cost="random"))
+    np.testing.assert_array_equal(rough_value(bellman, 0.01), independent_value(bellman, 0.01))
+
+
 @pytest.mark.parametrize("discount", [0.5, 0.99])
 def test_the_independent_coupling(discount):
     """V = c + γ P V Qᵀ."""

@@ -59,6 +59,7 @@ PURPOSES = {
     "sinkhorn.projection": "entropic couplings",
     "sinkhorn.rounding": "rounding entropic couplings",
     "transport.full": "transports between full rows",
+    "transport.starts": "first transports",
     "transport.sweep": "transports between rows",
 }
 

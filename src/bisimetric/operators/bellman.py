@@ -57,6 +57,10 @@ class Bellman:
     pairs: PairList
     starts: tuple[Floats | None, Floats | None] = (None, None)
     cost_error: float = 0.0  # relative, of every cost
+    rewards: tuple[Floats | None, Floats | None] = (
+        None,
+        None,
+    )  # of states; the cost need not come from them
     sizes: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] = field(init=False)  # successors of every state
     longest: tuple[int, int] = field(init=False)  # the most successors of a source and of a target state
 
@@ -73,7 +77,8 @@ class Bellman:
         stop = NEVER if problem.stop is None else problem.stop.copy()
         starts = problem.source.start, problem.target.start
         pairs = PairList.of_all(*problem.cost.shape)
-        return cls(source, target, problem.cost, scale, problem.discount, stop, pairs, starts, problem.cost_error)
+        rewards, error = (problem.source.reward, problem.target.reward), problem.cost_error
+        return cls(source, target, problem.cost, scale, problem.discount, stop, pairs, starts, error, rewards)
 
     @classmethod
     def between(cls, source: Rows, target: Rows, cost: Floats, scale: float, discount: float) -> Bellman:

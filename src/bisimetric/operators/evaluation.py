@@ -14,11 +14,12 @@ import numpy as np
 from scipy import sparse
 
 from bisimetric import kernels
+from bisimetric._support.blocks import for_even_split
 from bisimetric.kernels.layout import NO_ROWS, NO_TREES, SLACK, System, Trees
 from bisimetric.linear import direct, krylov
 from bisimetric.linear.krylov import MAX_PRODUCTS, ONE_CALL, Solved
 from bisimetric.linear.ladder import MANY_PRODUCTS, Ladder, storable
-from bisimetric.models.rows import Floats, offsets
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Ints, offsets
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.modes import DENSE_RESOLVENT_FROM, Preconditioner, rows_matrix
 from bisimetric.operators.trees import compact_targets, is_compact, node_bits, tree_begins
@@ -28,6 +29,7 @@ WORTH_MODES = 4 * 10**6  # multiplications that making the preconditioner takes,
 PRODUCTS_SAVED = 300  # that the preconditioner's two factorisations may cost
 NARROW = 100  # states of a chain that is never too wide to be factorised
 WORTH_A_START = 0.25  # share of pairs to be solved from which a start over all pairs pays
+MONGE_ROUNDING = 8 * UNIT_ROUNDOFF  # of sums of four costs, scaled
 MOST_PRODUCT_ENTRIES = 2**24  # of P ⊗ Q, for a direct solve
 
 
@@ -164,9 +166,15 @@ def _preconditioner_pays(bellman: Bellman, cells: int) -> bool:
 
 
 def rough_value(bellman: Bellman, accuracy: float) -> Floats:
-    """Where to begin: the independent coupling's value, or the cost if that would be more work than the rest."""
+    """Where to begin: the independent coupling's value, or the cost if that would be more work than the rest.
+
+    Between full rows with costs from rewards: the first step of value iteration from the cost, which takes no pivots.
+    The best couplings for it are much closer to those for the distances.
+    """
     if bellman.pairs.size < WORTH_A_START * bellman.cost.size:
         return bellman.scaled_cost()
+    if bellman.is_full and (orders := _monge_orders(bellman)) is not None:
+        return _monotone_step(bellman, orders)
     if not bellman.pairs.symmetric:
         return bellman.consistent(independent_value(bellman, accuracy))
     # Less the halves of the diagonal, which changes no best coupling and leaves zeros there.
@@ -174,6 +182,28 @@ def rough_value(bellman: Bellman, accuracy: float) -> Floats:
     value = independent_value(replace(bellman, stop=stop), accuracy)
     half = 0.5 * value.diagonal()
     return bellman.consistent(np.maximum(value - half - half[:, None], 0.0))
+
+
+def _monge_orders(bellman: Bellman) -> tuple[Ints, Ints] | None:
+    """Orders of the states by their rewards, if the cost is Monge in those."""
+    source, target = bellman.rewards
+    if source is None or target is None:
+        return None
+    orders = np.argsort(source), np.argsort(target)
+    cost = bellman.scaled_cost()[np.ix_(*orders)]
+    crossed = cost[:-1, 1:] + cost[1:, :-1] - cost[:-1, :-1] - cost[1:, 1:]
+    return orders if float(crossed.min()) >= -MONGE_ROUNDING else None
+
+
+def _monotone_step(bellman: Bellman, orders: tuple[Ints, Ints]) -> Floats:
+    """T c for full rows and a cost that is Monge in these orders."""
+    n, m = bellman.shape
+    P, Q = bellman.source.data.reshape(n, n), bellman.target.data.reshape(m, m)
+    cost, moved = bellman.scaled_cost(), np.empty((n, m))
+    for_even_split(
+        lambda i, j: kernels.transport.starts.monotone_costs(i, j, cost, P, Q, *orders, moved), n, cost=n * m * (n + m)
+    )
+    return cost + bellman.discount * moved
 
 
 def independent_value(bellman: Bellman, accuracy: float, *, surely: bool = False) -> Floats:

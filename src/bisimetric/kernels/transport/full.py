@@ -21,12 +21,15 @@ is a cheap relative).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bisimetric.kernels._compile import finite_part, kernel, part, summing_part
 from bisimetric.kernels.layout import Index
 from bisimetric.kernels.transport.simplex import (
     CHILD,
+    FIRST_ROW,
     FLOW,
     HUGE_COST,
     MASS,
@@ -46,6 +49,7 @@ from bisimetric.kernels.transport.simplex import (
 )
 from bisimetric.kernels.transport.starts import greedy
 
+AFTER_ROOT: Any = np.int64(1)  # typed, as FIRST_ROW: for a plain number numba compiles a second version of a function
 NEAR = 16  # earlier pairs of the same source state whose trees may be taken over
 
 
@@ -86,7 +90,7 @@ def _least_weighted(flow, size, weight, first, last):
 @part
 def _leaving(sx, nodes, flow, size, weight):
     """The node above which the arc leaves, NOBODY if the tree is strongly feasible."""
-    of_sources = _least_weighted(flow, size, weight, 1, sx)
+    of_sources = _least_weighted(flow, size, weight, AFTER_ROOT, sx)
     of_targets = _least_weighted(flow, size, weight, sx, nodes)
     if of_sources >= 0.0 and of_targets > 0.0:
         return NOBODY
@@ -126,7 +130,7 @@ def _cheapest(cost, turned, inside, n_inside, at, others, n_others, at_others, n
         mark[j] = 0
     for k in range(n_others):
         mark[others[k]] = 1
-    n_rest = 0
+    n_rest = FIRST_ROW
     for j in range(m):
         if mark[j] == 0:
             rest[n_rest] = j
@@ -209,8 +213,8 @@ def _repair(sx, sy, cost, turned, tree, real, lowest, lists, mark, size, weight)
         if pivots == REPAIRS_PER_NODE * nodes:
             return -pivots
         delta = -flow[out]
-        n_sources = 0
-        n_targets = 0
+        n_sources = FIRST_ROW
+        n_targets = FIRST_ROW
         u = out
         while u != NOBODY:
             if u < sx:
@@ -223,11 +227,11 @@ def _repair(sx, sy, cost, turned, tree, real, lowest, lists, mark, size, weight)
         surplus = out >= sx  # the part below has too much mass: from a source inside to a target outside
         if surplus:
             i, j = _cheapest(
-                cost, turned, sources, n_sources, 0, targets, n_targets, sx, sx, sy, pot, lowest, mark, rest
+                cost, turned, sources, n_sources, FIRST_ROW, targets, n_targets, sx, sx, sy, pot, lowest, mark, rest
             )
         else:
             j, i = _cheapest(
-                turned, cost, targets, n_targets, sx, sources, n_sources, 0, sy, sx, pot, lowest, mark, rest
+                turned, cost, targets, n_targets, sx, sources, n_sources, FIRST_ROW, sy, sx, pot, lowest, mark, rest
             )
         p = Node(i)
         q = Node(sx + j)
@@ -318,9 +322,11 @@ def improve(first, last, value, turned, cost, scale, discount, P, Q, trees, resi
     links = np.empty((2, 2 * (n + m)), Node)
     lowest = np.empty(max(n, m))
     lists = np.empty((3, max(n, m)), np.int64)
-    every_row = np.arange(n)
-    mark = np.zeros(max(n, m), np.uint8)
-    size = np.zeros(n + m, np.int64)
+    every_row = np.empty(n, np.int64)
+    for i in range(n):
+        every_row[i] = i
+    mark = np.empty(max(n, m), np.uint8)
+    size = np.empty(n + m, np.int64)
     own_g = np.empty((m, m))
     own_f = np.empty(m)
     pot = real[POT]
@@ -335,7 +341,7 @@ def improve(first, last, value, turned, cost, scale, discount, P, Q, trees, resi
             changed = True
             if not cold:
                 _potentials(codes, shift, at, n, arcs, value, pot)
-                lowest_by_column(value, every_row, n, pot, 0, lowest, m)
+                lowest_by_column(value, every_row, n, pot, FIRST_ROW, lowest, m)
                 slack = 0.0
                 for j in range(m):
                     slack = min(slack, lowest[j] - pot[Index(n + j)])

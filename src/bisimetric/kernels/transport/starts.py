@@ -5,12 +5,19 @@
 The north-west corner rule takes source and target nodes in order. The greedy start lets every source node fill its
 cheapest targets. Both end when n + m - 1 arcs are made.
 
-References: as in kernels/transport/simplex.py.
+Where the cost is Monge in some orders of the states, as |r - r'| is in the orders of the rewards,
+
+    C(i, j) + C(i', j') ≤ C(i, j') + C(i', j)   for i before i' and j before j',
+
+the north-west corner rule in those orders makes an optimal transport, and no tree is needed for its cost.
+
+References: as in kernels/transport/simplex.py; Hoffman 1963 (Monge costs).
 """
 
 from __future__ import annotations
 
-from bisimetric.kernels._compile import part
+from bisimetric.kernels._compile import kernel, part
+from bisimetric.kernels.layout import Index
 from bisimetric.kernels.transport.simplex import CHILD, DOWN, FLOW, HUGE_COST, MASS, NOBODY, PARENT, POT, ROOM, ROOT, UP
 
 CLOSED = -1.0  # marks a target that a greedy start has filled
@@ -39,6 +46,34 @@ def staircase(sx, sy, tree, real):
             left_b = real[MASS, sx + j]
             tree[k, CHILD] = sx + j
             tree[k, PARENT] = i
+
+
+@kernel
+def monotone_costs(first, last, value, P, Q, source_order, target_order, out):
+    """Compute what the north-west corner rule in these orders costs between full rows, for rows first..last."""
+    n, m = value.shape
+    for x in range(first, last):
+        for y in range(m):
+            total = 0.0
+            i = 0
+            j = 0
+            left_a = P[x, Index(source_order[0])]
+            left_b = Q[y, Index(target_order[0])]
+            while i < n and j < m:
+                cell = value[Index(source_order[Index(i)]), Index(target_order[Index(j)])]
+                if left_a <= left_b:
+                    total += left_a * cell
+                    left_b -= left_a
+                    i += 1
+                    if i < n:
+                        left_a = P[x, Index(source_order[Index(i)])]
+                else:
+                    total += left_b * cell
+                    left_a -= left_b
+                    j += 1
+                    if j < m:
+                        left_b = Q[y, Index(target_order[Index(j)])]
+            out[x, y] = total
 
 
 @part
