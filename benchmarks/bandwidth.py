@@ -27,7 +27,7 @@ from bisimetric._support.blocks import for_even_split, thread_count
 from bisimetric.kernels.layout import Trees
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation
-from bisimetric.operators.trees import new_trees
+from bisimetric.operators.trees import is_compact, new_trees
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,7 +36,6 @@ LEAST, MOST = 3, 200  # repeats
 SETTLING = 3  # sweeps before one is timed
 LOOSE, TIGHT = 1e-2, 1e-6  # accuracies of an evaluation, as fractions of the residual's span
 DOUBLE = 8
-CELL = 4 + 8  # a target and a weight
 # Doubles a pair that BiCGSTAB touches outside products: p = r + β(p - ωv); r -= αv; x += αp + ωr, r -= ωt, <shadow, r>.
 ITERATION_VECTORS = 4 + 3 + 7
 # And before its first iteration: b - r, its largest entry, a copy, two zeroed vectors, a square; then x is added to V.
@@ -48,12 +47,13 @@ def measured(question: bm.Problem, solution: bm.Solution) -> Row:
     n, m = question.shape
     bellman = Bellman.of(question)
     value = solution.value * bellman.scale
-    trees = new_trees(bellman)
+    trees = new_trees(bellman, may_round=True)  # as the exact solver has them
     bellman.improve(value, trees, cold=True)
     used = float(trees.used.mean(dtype=np.float64))
+    flows = trees.used.itemsize + used * (trees.target.itemsize + trees.weight.itemsize)
     touched = {
-        "product": trees.used.itemsize + 3 * DOUBLE + used * CELL,
-        "second_product": trees.used.itemsize + 2 * DOUBLE + used * CELL,  # both of its vectors are the same
+        "product": flows + 3 * DOUBLE,
+        "second_product": flows + 2 * DOUBLE,  # both of its vectors are the same
     }
     touched["iteration"] = touched["product"] + touched["second_product"] + ITERATION_VECTORS * DOUBLE
     product = _product(bellman, trees, value.ravel(), np.empty(n * m))
@@ -85,9 +85,10 @@ def measured(question: bm.Problem, solution: bm.Solution) -> Row:
 def _product(bellman: Bellman, trees: Trees, vector: Floats, out: Floats) -> Callable[[], None]:
     n, m = bellman.shape
     other, sums = np.ones(n * m), np.empty((n, 2))
+    apply = kernels.evaluation.apply_compact if is_compact(trees) else kernels.evaluation.apply_trees
 
     def work(first: int, last: int) -> None:
-        kernels.evaluation.apply_trees(
+        apply(
             first,
             last,
             vector,
