@@ -49,11 +49,11 @@ def test_closer_than_aggregate():
     assert 1.5 * found.interval[1] <= distance_of_aggregate(chain, 5, 0.9)
 
 
-def test_other_clusters_than_those_of_aggregate_are_tried():
-    """On 4-rooms with four states, descents from `aggregate` alone do not get 1.1 times closer."""
-    rooms = bm.environments.four_rooms(side=6, shortest_path=0.3)
-    found = bm.reduce(rooms, 4, discount=0.95, descents=3, steps=150)
-    assert 1.2 * found.interval[1] <= distance_of_aggregate(rooms, 4, 0.95)
+def test_where_rewards_are_rare():
+    """On plain 4-rooms, plain descents end in the chain without rewards; moves of states lead elsewhere."""
+    rooms = bm.environments.four_rooms(side=6)
+    found = bm.reduce(rooms, 10, discount=0.95, descents=2, steps=90)
+    assert 1.5 * found.interval[1] <= distance_of_aggregate(rooms, 10, 0.95)
 
 
 def test_the_same_seed_gives_the_same_chain():
@@ -74,6 +74,7 @@ def test_one_state_and_constant_rewards():
     """The smallest chain; and a chain that is bisimilar to one state."""
     chain = with_rewards(5, 2, 3)
     assert bm.reduce(chain, 1, discount=0.9, **FEW).model.n_states == 1
+    assert bm.reduce(chain, 2, discount=0.0, **FEW).distance <= distance_of_aggregate(chain, 2, 0.0)
     constant = bm.MarkovChain(chain.transitions, reward=np.ones(5), start=0)
     assert bm.reduce(constant, 1, discount=0.9, **FEW).distance == 0.0
 
@@ -90,11 +91,14 @@ def test_progress_and_time():
     """Every step is told; no time leaves the chain of `aggregate`."""
     chain, steps = with_rewards(6, 2, 3), []
     bm.reduce(chain, 3, discount=0.9, descents=2, steps=5, on_step=steps.append)
-    assert [(step.descent, step.step) for step in steps] == [(k, i) for k in range(2) for i in range(1, 6)]
+    for descent in range(2):
+        mine = [step.step for step in steps if step.descent == descent]
+        assert mine == list(range(1, len(mine) + 1))
     assert all(later.best <= sooner.best for sooner, later in pairwise(steps))
     none = bm.reduce(chain, 3, discount=0.9, time_limit=1e-9)
     assert none.distance == pytest.approx(distance_of_aggregate(chain, 3, 0.9))
-    assert "3 states" in repr(none)
+    assert "6 -> 3 states" in repr(none)
+    assert "normalised" in repr(none)
 
 
 def test_bad_input():
@@ -104,7 +108,7 @@ def test_bad_input():
         bm.reduce(bm.MarkovChain(chain.transitions), 2, discount=0.9)
     with pytest.raises(InvalidOption, match="under"):
         bm.reduce(bm.MDP([np.eye(2)], [[0], [1]]), 1, discount=0.9)
-    for options in ({"n_states": 5}, {"n_states": 0}, {"steps": 0}, {"descents": -1}, {"seed": 0.5}):
+    for options in ({"n_states": 5}, {"n_states": 0}, {"steps": 0}, {"descents": -1}, {"seed": 0.5}, {"on_step": 1}):
         with pytest.raises(InvalidOption):
             bm.reduce(chain, **({"n_states": 2} | options), discount=0.9)
     with pytest.raises(ValueError, match="read-only"):

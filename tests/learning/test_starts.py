@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.learning.starts import medoid_clusters, small_chains, time_spent, weighted_means
+from bisimetric.learning.starts import Clusters, medoid_clusters, time_spent, weighted_medians
 from tests import strategies
 
 
@@ -37,22 +37,48 @@ def test_clusters_of_places_far_apart():
 
 
 def test_states_count_by_the_time_spent_there():
-    """Means follow the state that the chain is in nearly always, and shares of time are the occupancy."""
+    """Means and medians follow the state that the chain is in nearly always; shares of time are the occupancy."""
     chain = bm.MarkovChain([[1, 0, 0], [0, 1, 0], [0, 0, 1]], reward=[0, 1, 5], start=[0.9, 0.1, 0])
-    weight = time_spent(chain, 0.9)
-    assert weight == pytest.approx([0.9, 0.1, 0.0])
-    small = weighted_means(chain, np.array([0, 0, 1]), 2, weight)
-    assert small.reward == pytest.approx([0.1, 5])
-    assert small.start == pytest.approx([1, 0])
+    assert time_spent(chain, 0.9) == pytest.approx([0.9, 0.1, 0.0])
+    small = Clusters(chain, 2, 0.9).small_chain(np.array([0, 0, 1]))
+    assert small.reward.tolist() == [0, 5]
+    assert small.laws == pytest.approx(np.array([[1, 0], [0, 1], [1, 0]]))
+    leaving = bm.MarkovChain([[0.9, 0, 0.1], [0, 1, 0], [0, 0, 1]], reward=[0, 1, 5], start=[0.9, 0.1, 0])
+    laws = Clusters(leaving, 2, 0.9).small_chain(np.array([0, 0, 1])).laws
+    weight = time_spent(leaving, 0.9)
+    assert laws[0, 1] == pytest.approx(0.1 * weight[0] / (weight[0] + weight[1]))
+
+
+def test_weighted_medians():
+    """A value with half of the weight on either side, in every column."""
+    weight = np.array([[1, 0, 0.2], [1, 0, 0.2], [1, 1, 0.6]])
+    assert weighted_medians(np.array([3.0, 1.0, 2.0]), weight).tolist() == [2, 2, 2]
+    assert weighted_medians(np.array([3.0, 1.0, 2.0]), weight[:, ::-1] * [1, 1, 4]).tolist() == [2, 2, 2]
+    assert weighted_medians(np.array([3.0, 1.0]), np.array([[0.6], [0.4]])).tolist() == [3]
 
 
 @settings(max_examples=10)
-@given(strategies.chains(max_states=4, min_states=2, reward=True, start=True, tiny=False))
-def test_the_first_is_that_of_aggregate(chain):
-    """Then there is no end of them; all have the wanted size, and what came before is told."""
-    starts = list(islice(small_chains(chain, 2, 0.8, np.random.default_rng(0)), 12))
-    merged = bm.aggregate(chain, n_states=2, discount=0.8)
-    assert np.array_equal(starts[0][0].transitions.toarray(), merged.model.transitions.toarray())
-    assert {small.n_states for small, _ in starts} == {2}
-    assert [seen for _, seen in starts[:2]] == [False, False]
-    assert starts[-1][1] or chain.n_states == 4  # 3 partitions of three states into two, 7 of four
+@given(strategies.chains(max_states=5, min_states=3, reward=True, start=True, tiny=False), st.integers(0, 99))
+def test_moves_are_predicted(chain, seed):
+    """The change of <slopes, laws> is that of the small chain with one state moved; moves are in its order."""
+    random = np.random.default_rng(seed)
+    clusters = np.arange(chain.n_states) % 2
+    slopes, made = random.normal(size=(3, 2)), Clusters(chain, 2, 0.8)
+    before, found = made.small_chain(clusters).laws, []
+    moves = made.moves(clusters, slopes)
+    for state, cluster in moves:
+        moved = clusters.copy()
+        moved[state] = cluster
+        change = (slopes * (made.small_chain(moved).laws - before)).sum()
+        assert made._predicted(clusters, slopes)[state, cluster] == pytest.approx(change, abs=1e-6)
+        found.append(change)
+    assert len(moves) == (chain.n_states if chain.n_states > 3 else 2)
+    assert np.diff(found).min() >= -1e-6
+
+
+def test_no_end_of_random_clusterings():
+    """All have the wanted size."""
+    chain = bm.environments.random_sparse_chain(6, 3, seed=1).with_start(0)
+    distances = bm.bisimulation_metric(chain, discount=0.8).value
+    found = list(islice(Clusters(chain, 3, 0.8).random(distances, np.random.default_rng(0)), 7))
+    assert {int(one.max()) for one in found} == {2}

@@ -106,6 +106,15 @@ def _single_row(law: Floats) -> Rows:
     return Rows(np.array([0, len(law)]), np.arange(len(law), dtype=np.int32), law)
 
 
+def plan_between(value: Floats, source: Floats, target: Floats) -> StartTransport:
+    """The transport between two initial laws at these distances [n, m]; its bounds are about those distances alone."""
+    xs, ys = np.flatnonzero(source), np.flatnonzero(target)
+    best = _transport(value[np.ix_(xs, ys)], source[xs], target[ys])
+    return StartTransport(
+        best.upper, best.lower, best.upper, xs[best.left], ys[best.right], best.weight, best.potential
+    )
+
+
 def start_distance(value: Floats, source: Floats, target: Floats) -> float:
     """The transport between two initial laws at these distances [n, m], without bounds."""
     xs, ys = np.flatnonzero(source), np.flatnonzero(target)

@@ -2,58 +2,60 @@
 
     minimise  W(model, small)  over  P̂ = softmax(A), r̂, ν̂ = softmax(a),        W the bisimulation metric of the starts
 
-W is piecewise smooth, with kinks where optimal couplings change, so the descent is Adam's: steps of about the same size
-in all coordinates, which shrink to nothing and need no line search. Derivatives come with every solve
-(`solution.gradient`), and every solve starts from the distances of the one before. The first descents start from
-`aggregate`, with plain means and with means weighted by the time that the chain spends in a state; the others from
-random clusters around medoids (`starts`), with noise where those came before. In the end the rewards of the best chain
-are replaced by medians under its coupling, which is never worse for that coupling. It stops after a fixed number of
-steps. The best chain that was met, or that of `aggregate`, gets a certified distance.
+W has many local minima, and where a descent begins matters more than how it goes on. So there are several, each from a
+clustering of the states: that of `aggregate`, and the closest of many random ones around medoids (`starts`). In each,
+states first change clusters one at a time, then Adam descends over all numbers, in stages of shorter and shorter steps
+(`descent`). All make the first stage, the better half of them the second, and the better half of those the last.
+Bisimilar states are merged before, which changes no distance. The best chain that was met, or that of `aggregate` if
+none is closer for sure, gets a certified distance to the original.
 
 References: Kingma & Ba 2015; Ferns, Panangaden & Precup 2004.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bisimetric._support.frozen import Immutable, frozen
-from bisimetric._support.options import seconds_of, whole
+from bisimetric._support.options import function_or_none, seconds_of, whole
+from bisimetric._support.threads import OutOfTime, deadline
 from bisimetric._support.viewed import InNotebooks
+from bisimetric.bisimulation.aggregation import aggregate
+from bisimetric.bisimulation.metric import bisimulation_metric
+from bisimetric.bisimulation.quotient import quotient
 from bisimetric.errors import InvalidChain, InvalidOption
-from bisimetric.learning.starts import small_chains
+from bisimetric.learning.descent import STAGES, Reached, Tell, better_clusters, descend, polish
+from bisimetric.learning.small import Objective
+from bisimetric.learning.starts import Clusters
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
+from bisimetric.models.partition import Classes, first_states, renumber
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.readers.convert import as_model
 from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
 
-DESCENT_TOL = 1e-6  # relative gap of the solves on the way
-STEP_LENGTH = 0.1  # of the first steps, in logits and in ranges of the rewards
-KEEP, KEEP_SQUARE = 0.9, 0.99  # Adam's memory of derivatives and of their squares
-NOT_ZERO = 1e-12  # added to Adam's divisors
-SPREAD = 1e-3  # probability that a start of a descent shares evenly, so that no logit is infinite
-LOGIT_NOISE, REWARD_NOISE = 0.5, 0.05  # where a start came before: in logits, and in ranges of the rewards
+CHOICE = 8  # random clusterings for each descent, of which the closest are taken
 
 
 class ReductionStep(NamedTuple):
-    """One step of a descent, as `on_step` gets it.
+    """One small chain that was tried, as `on_step` gets it.
 
     Attributes
     ----------
     descent, step : int
-        Which descent, from 0, and which of its steps, from 1.
+        Which descent, from 0, and which of its steps, from 1. Descents take turns; the choice of clusterings to begin
+        with counts as steps of the first.
     distance : float
         Of this step's chain.
     best : float
-        The smallest upper bound so far, of all descents.
+        The smallest distance so far, of all descents.
     """
 
     descent: int
@@ -90,7 +92,7 @@ class Reduction(InNotebooks, Immutable):
         """What is known, as names and texts."""
         low, high = self.interval
         states = f"{len(self.map)} -> {self.model.n_states}"
-        return [("states", states), ("distance", f"{self.distance:.6g} in [{low:.6g}, {high:.6g}]")]
+        return [("states", states), ("distance", f"{self.distance:.6g} in [{low:.6g}, {high:.6g}], normalised")]
 
 
 def reduce(
@@ -98,7 +100,7 @@ def reduce(
     n_states: int,
     *,
     discount: float,
-    descents: int = 4,
+    descents: int = 8,
     steps: int = 300,
     seed: int = 0,
     time_limit: float | None = None,
@@ -116,16 +118,19 @@ def reduce(
     n_states : int
         Of the small chain.
     discount : float in [0, 1)
-    descents : int, default 4
-        How many descents: two from `aggregate`, the others from random clusters of states.
+    descents : int, default 8
+        How many clusterings of states to begin with: that of `aggregate`, then the closest of many random ones. 0
+        returns the chain of `aggregate`.
     steps : int, default 300
-        Of each descent; one exact solve each.
+        Of a whole descent, which only the best ones make; before it, half as many moves of states between clusters are
+        tried. One exact solve each.
     seed : int, default 0
         The same seed gives the same chain.
     time_limit : float, optional
-        Seconds after which no further step is made; the best chain so far is returned.
+        Seconds after which the search ends; the best chain so far is returned. The chain of `aggregate` and the
+        certificate come on top.
     on_step : function, optional
-        Called with a `ReductionStep` after every step.
+        Called with a `ReductionStep` after every solve, to show progress.
 
     Returns
     -------
@@ -151,25 +156,22 @@ def reduce(
     gamma = checked_discount(discount)
     for value, name, least in ((descents, "descents", 0), (steps, "steps", 1), (seed, "seed", 0)):
         whole(value, name, at_least=least)
+    function_or_none(on_step, "on_step")
     limit = seconds_of(time_limit)
-    deadline = np.inf if limit is None else time.perf_counter() + limit
-    random = np.random.default_rng(seed)
-    starts = small_chains(chain, n_states, gamma, random)
-    small, seen = next(starts)
-    best = _Best(_solved(chain, small, gamma), small)
-    for descent in range(descents):
-        if time.perf_counter() > deadline:
-            break
-        objective = _Objective(chain, n_states, gamma, best)
-        small, seen = next(starts) if descent else (small, seen)
-        point = objective.point_of(small)
-        if seen:
-            noise = np.full(point.size, LOGIT_NOISE)
-            noise[objective.rewards] = REWARD_NOISE
-            point += noise * random.normal(size=point.size)
-        _descend(objective, point, steps, deadline, descent, on_step)
-    final = _solved(chain, best.chain, gamma, None)
-    return Reduction(best.chain, frozen(_soft_map(final)), final.distance, final.interval)
+    merged = aggregate(chain, n_states=n_states, discount=gamma)
+    certified = _solved(chain, merged.model, gamma)
+    search = _Search(chain, merged.map, gamma, seed, on_step)
+    if certified.interval[1] > 0.0 and search.size == n_states:
+        try:
+            with deadline(limit):
+                search.run(descents, steps)
+        except OutOfTime:
+            pass
+        closest = search.objective.closest
+        if closest is not None:
+            found = _solved(chain, closest.chain(), gamma)
+            certified = found if found.interval[1] < certified.interval[1] else certified
+    return Reduction(certified.problem.target, frozen(_soft_map(certified)), certified.distance, certified.interval)
 
 
 def _checked_model(model: Any) -> MarkovChain:
@@ -181,98 +183,73 @@ def _checked_model(model: Any) -> MarkovChain:
     return chain if chain.start is not None else chain.with_start(np.full(chain.n_states, 1.0 / chain.n_states))
 
 
-def _solved(
-    chain: MarkovChain, small: MarkovChain, gamma: float, tol: float | None = DESCENT_TOL, initial: Floats | None = None
-) -> Solution:
-    return solve(Problem(chain, small, discount=gamma, normalised=True), tol=tol, initial=initial, throw=False)
+def _solved(chain: MarkovChain, small: MarkovChain, gamma: float) -> Solution:
+    return solve(Problem(chain, small, discount=gamma, normalised=True), throw=False)
 
 
-class _Best:
-    """The best chain so far."""
+class _Search:
+    """Descents from several clusterings of the classes of bisimilar states, in turns."""
 
-    def __init__(self, solution: Solution, chain: MarkovChain) -> None:
-        self.distance = solution.interval[1]  # certified: what replaces it is closer for sure
-        self.chain = chain
+    def __init__(
+        self,
+        chain: MarkovChain,
+        clusters: Classes,
+        gamma: float,
+        seed: int,
+        on_step: Callable[[ReductionStep], None] | None,
+    ) -> None:
+        plain = MarkovChain(chain.transitions, reward=chain.reward, start=chain.start)
+        self._chain, classes = quotient(plain)
+        self._first = renumber(clusters[first_states(classes)])
+        self.size = int(self._first.max()) + 1  # fewer than wanted where there are no more classes
+        self._clusters = Clusters(self._chain, self.size, gamma)
+        self._gamma, self._random, self._on_step = gamma, np.random.default_rng(seed), on_step
+        self._told: dict[int, int] = {}  # how many steps of each descent
+        self.objective = Objective(self._chain, gamma)
 
-    def offer(self, solution: Solution, chain: MarkovChain) -> None:
-        if solution.interval[1] < self.distance:
-            self.distance, self.chain = solution.interval[1], chain
+    def run(self, descents: int, steps: int) -> None:
+        """All descents make the first stage, the better half of them the next one, and so on."""
+        reached = list(islice(self._starts(CHOICE * descents, steps // 2), descents))
+        for number, stage in enumerate(STAGES):
+            length = steps * (number + 1) // len(STAGES) - steps * number // len(STAGES)
+            reached = [
+                (descend(self.objective, at, stage, length, self._teller(descent)), descent) for at, descent in reached
+            ]
+            reached.sort(key=lambda one: one[0].distance)
+            reached = reached[: (len(reached) + 1) // 2]
+        for at, descent in reached:
+            polish(self.objective, np.asarray(self._chain.reward), at.small, self._teller(descent))
 
+    def _starts(self, choice: int, moves: int) -> Iterator[tuple[Reached, int]]:
+        """Small chains of clusterings after moves of states, no two alike, each with the number of its descent."""
+        seen: set[bytes] = set()
+        for clusters in self._clusterings(choice):
+            tell = self._teller(len(seen))
+            found = renumber(better_clusters(self.objective, self._clusters, clusters, moves, tell))
+            if found.tobytes() not in seen:
+                small = self._clusters.small_chain(found)
+                yield Reached(self.objective.distance(small), small), len(seen)
+                seen.add(found.tobytes())
 
-class _Objective:
-    """The distance as a function of free numbers: logits of the kernel, rewards in units of their range, logits."""
+    def _clusterings(self, choice: int) -> Iterator[Classes]:
+        """That of `aggregate`, then the closest of so many random ones."""
+        yield self._first
+        distances = bisimulation_metric(self._chain, discount=self._gamma).value
+        found: dict[bytes, tuple[float, Classes]] = {}
+        for clusters in islice(self._clusters.random(distances, self._random), choice):
+            if clusters.tobytes() not in found:
+                distance = self.objective.distance(self._clusters.small_chain(clusters))
+                self._teller(0)(distance)
+                found[clusters.tobytes()] = distance, clusters
+        yield from (clusters for _, clusters in sorted(found.values(), key=lambda one: one[0]))
 
-    def __init__(self, chain: MarkovChain, n_states: int, gamma: float, best: _Best) -> None:
-        assert chain.reward is not None
-        self._chain, self._gamma, self._best = chain, gamma, best
-        self._size = n_states
-        self._unit = float(np.ptp(chain.reward)) or 1.0
-        self._last: Solution | None = None
-        self.rewards = slice(n_states * n_states, n_states * n_states + n_states)
+    def _teller(self, descent: int) -> Tell:
+        def tell(distance: float) -> None:
+            self._told[descent] = self._told.get(descent, 0) + 1
+            if self._on_step is not None:
+                self._on_step(ReductionStep(descent, self._told[descent], distance, self.objective.best))
 
-    def point_of(self, small: MarkovChain) -> Floats:
-        """The numbers of a chain, with its zeros made positive."""
-        assert small.reward is not None
-        assert small.start is not None
-        laws = np.vstack([small.transitions.toarray(), small.start])
-        logits = np.log((1.0 - SPREAD) * laws + SPREAD / self._size)
-        return np.concatenate([logits[:-1].ravel(), small.reward / self._unit, logits[-1]])
-
-    def __call__(self, point: Floats) -> tuple[float, Floats]:
-        """The distance at a point, and its derivatives; both in units of the rewards' range."""
-        k = self._size
-        logits = np.vstack([point[: k * k].reshape(k, k), point[k * k + k :]])
-        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        laws = weights / weights.sum(axis=1, keepdims=True)
-        small = MarkovChain(laws[:-1], reward=point[self.rewards] * self._unit, start=laws[-1])
-        guess = None if self._last is None else self._last.value
-        solution = self._last = _solved(self._chain, small, self._gamma, DESCENT_TOL, guess)
-        self._best.offer(solution, small)
-        gradient = solution.gradient()
-        assert gradient.target_reward is not None
-        assert gradient.target_start is not None
-        slopes = np.vstack([gradient.target.toarray(), gradient.target_start])
-        slopes = laws * (slopes - (laws * slopes).sum(axis=1, keepdims=True)) / self._unit
-        return solution.distance, np.concatenate([slopes[:-1].ravel(), gradient.target_reward, slopes[-1]])
-
-    def with_medians(self) -> None:
-        """Offer the best chain with the rewards that cost least under its coupling: medians of those met there."""
-        assert self._chain.reward is not None
-        small = self._best.chain
-        visits = _solved(self._chain, small, self._gamma).coupling.occupancy()
-        order = np.argsort(self._chain.reward, kind="stable")
-        mass = np.cumsum(visits[order], axis=0)
-        middle = (mass >= 0.5 * mass[-1]).argmax(axis=0)
-        other = MarkovChain(small.transitions, reward=self._chain.reward[order][middle], start=small.start)
-        self._best.offer(_solved(self._chain, other, self._gamma), other)
-
-    @property
-    def best(self) -> float:
-        """The smallest distance so far."""
-        return self._best.distance
-
-
-def _descend(
-    objective: _Objective,
-    point: Floats,
-    steps: int,
-    deadline: float,
-    descent: int,
-    on_step: Callable[[ReductionStep], None] | None,
-) -> None:
-    """Adam with steps that shrink linearly."""
-    mean, square = np.zeros(point.size), np.zeros(point.size)
-    for step in range(1, steps + 1):
-        if time.perf_counter() > deadline:
-            return
-        distance, slope = objective(point)
-        if on_step is not None:
-            on_step(ReductionStep(descent, step, distance, objective.best))
-        mean = KEEP * mean + (1.0 - KEEP) * slope
-        square = KEEP_SQUARE * square + (1.0 - KEEP_SQUARE) * slope * slope
-        size = np.sqrt(square / (1.0 - KEEP_SQUARE**step)) + NOT_ZERO
-        point = point - STEP_LENGTH * (1.0 - step / (steps + 1)) * mean / (1.0 - KEEP**step) / size
-    objective.with_medians()
+        return tell
 
 
 def _soft_map(solution: Solution) -> Floats:
