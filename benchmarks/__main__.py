@@ -15,7 +15,8 @@ python -m benchmarks tuning         the default of the Sinkhorn solvers against 
 python -m benchmarks solvers        all solvers: CPU seconds to an error; a Sinkhorn start for the exact one
 python -m benchmarks average        average costs against pyotc's exact method on its own examples
 python -m benchmarks readers        explicit files of a million transitions against pandas' C reader
-python -m benchmarks gradients      derivatives: their cost, and their errors beside a torch loss; reduced chains
+python -m benchmarks gradients      derivatives: their cost, and their errors beside a torch loss
+python -m benchmarks reduction      the chains of reduce beside those of aggregate
 python -m benchmarks coverage       how often tests and intervals from simulated logs are right
 python -m benchmarks many           tables of distances: small chains against a loop, two worker processes against one
 python -m benchmarks logs           resamples against cold solves and by hand; counting a large Parquet file
@@ -52,6 +53,7 @@ from benchmarks import (
     many,
     plots,
     readers,
+    reduction,
     scaling,
     sinkhorn,
     solvers,
@@ -77,7 +79,7 @@ PACKAGES = (
 )
 NAMES = (
     "peers", "pareto", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning",
-    "solvers", "discounts", "readers", "coverage", "logs", "average", "gradients", "many",
+    "solvers", "discounts", "readers", "coverage", "logs", "average", "gradients", "reduction", "many",
 )  # fmt: skip
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "average": average.tables,
@@ -94,6 +96,7 @@ TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "logs": logs.tables,
     "many": many.tables,
     "gradients": gradients.tables,
+    "reduction": reduction.tables,
 }
 TIMED: dict[str, Callable[[list[Row], float], Iterable[Table]]] = {  # tables that show the time limit
     "peers": comparison.tables,
@@ -104,7 +107,7 @@ PICTURES: dict[str, dict[str, Callable[..., Any]]] = {
     "pareto": {"pareto-error.png": pictures.errors, "pareto-size.png": pictures.sizes},
     "scaling": {"scaling.png": plots.by_size},
     "tuning": {"tuning.png": plots.curves},
-    "gradients": {"reduction.png": plots.reductions},
+    "reduction": {"reduction.png": plots.reductions},
     "coverage": {
         "coverage-power.png": coverage_pictures.power,
         "coverage-intervals.png": coverage_pictures.intervals,
@@ -191,6 +194,8 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
         rows = average.measure(average.QUICK_INSTANCES if options.quick else average.INSTANCES, _progress)
     elif name == "gradients":
         rows = gradients.measure(options.quick, _progress)
+    elif name == "reduction":
+        rows = reduction.measure(options.quick, _progress)
     elif name == "readers":
         rows = readers.measure(readers.QUICK_TRANSITIONS if options.quick else readers.TRANSITIONS, _progress)
     elif name == "logs":

@@ -1,4 +1,4 @@
-"""What a gradient costs and how right it is, beside ot-markov-distances' torch loss; reduced chains beside aggregated.
+"""What a gradient costs and how right it is, beside ot-markov-distances' torch loss.
 
 Errors are relative to finite differences of the certified distance, along random changes of the source's kernel that
 keep its rows on the simplex, and of the cost: |derivative - difference| / Σ |terms|, the largest of some directions.
@@ -16,7 +16,7 @@ import numpy as np
 
 import bisimetric as bm
 from benchmarks import instances
-from benchmarks.measure import quickest, timed
+from benchmarks.measure import quickest
 from benchmarks.tables import Row, Table, digits
 
 INSTANCES, QUICK_INSTANCES = ("rooms-10", "rooms-20", "dense-50", "dense-100"), ("rooms-4", "dense-10")
@@ -25,14 +25,6 @@ PEER_INSTANCES, QUICK_PEER_INSTANCES = ("sparse-10", "sparse-20", "dense-10", "d
 PEER_DISCOUNT = 0.9
 REGULARISATIONS = (0.1, 0.01, 0.001)  # relative to the largest cost
 DIRECTIONS, STEP = 5, 1e-5
-REDUCED = {
-    "4-rooms": (4, 6, 8, 10),
-    "karate club": (3, 4, 6, 8),
-    "random": (4, 6, 8, 10),
-    "four-rooms:p1": (4, 6, 8, 10),
-}
-QUICK_REDUCED = {"random": (4,)}
-REDUCTION_DISCOUNT = {"4-rooms": 0.95, "karate club": 0.9, "random": 0.9, "four-rooms:p1": 0.95}
 
 
 def started(problem: bm.Problem) -> bm.Problem:
@@ -151,35 +143,8 @@ def compared(problem: bm.Problem, reg: float, along: Along) -> list[Row]:
     return [both, theirs(problem, reg, along, by_kernel=False)] if "failed" in both else [both]
 
 
-def reduced_model(kind: str) -> bm.MarkovChain:
-    """The chain to be reduced."""
-    if kind == "4-rooms":
-        return bm.environments.four_rooms(side=6, shortest_path=0.3)
-    if kind == "four-rooms:p1":
-        return bm.as_chain(kind)
-    if kind == "random":
-        return bm.environments.random_sparse_chain(30, 3, seed=1).with_start(0)
-    import networkx as nx
-
-    graph = nx.karate_club_graph()
-    club = [float(graph.nodes[node]["club"] == "Mr. Hi") for node in graph]
-    return bm.MarkovChain(bm.from_networkx(graph).transitions, reward=club, start=0)
-
-
-def reduction(kind: str, n_states: int) -> Row:
-    """The distances of both small chains, certified, and the seconds of the search."""
-    model, discount = reduced_model(kind), REDUCTION_DISCOUNT[kind]
-    small = bm.aggregate(model, n_states=n_states, discount=discount).model
-    before = bm.distance(model, small, discount=discount, normalised=True)
-    found, seconds = timed(lambda: bm.reduce(model, n_states, discount=discount))
-    return {
-        "part": "reduction", "model": kind, "states": model.n_states, "n_states": n_states, "discount": discount,
-        "aggregate": before.interval[0], "reduce": found.interval[1], "cpu": seconds["cpu"],
-    }  # fmt: skip
-
-
 def measure(quick: bool, say: Callable[[str], None]) -> list[Row]:
-    """Costs of gradients, the peer, and reductions."""
+    """Costs of gradients, and the peer."""
     rows: list[Row] = []
     for name in QUICK_INSTANCES if quick else INSTANCES:
         for discount in DISCOUNTS[:1] if quick else DISCOUNTS:
@@ -193,16 +158,12 @@ def measure(quick: bool, say: Callable[[str], None]) -> list[Row]:
         for row in (ours(problem, along), *peer):
             rows.append({"part": "peer", "instance": name} | row)
             say(f"{name}: {row}")
-    for kind, sizes in (QUICK_REDUCED if quick else REDUCED).items():
-        for size in sizes:
-            rows.append(reduction(kind, size))
-            say(f"{kind} {size}: {rows[-1]['aggregate'] / rows[-1]['reduce']:.2f} times closer")
     return rows
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Table]:
-    """Costs, the peer, reductions."""
-    parts = {name: [row for row in rows if row["part"] == name] for name in ("cost", "peer", "reduction")}
+    """Costs, and the peer."""
+    parts = {name: [row for row in rows if row["part"] == name] for name in ("cost", "peer")}
     body = [
         [f"{row['instance']}{', on classes' * row['quotient']}", f"{row['discount']:g}", digits(row["solve"]),
          digits(row["gradient"]), f"{row['gradient'] / row['solve']:.2f}"]
@@ -216,12 +177,3 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
     ]  # fmt: skip
     notes = [f"Discount {PEER_DISCOUNT}. Errors are relative to finite differences of the certified distance."]
     yield Table("Distances with their derivatives", ["", "CPU s", "error by the cost", "by the kernel"], body, notes)
-    body = [
-        [f"{row['model']}, {row['states']} states", str(row["n_states"]), f"{row['discount']:g}",
-         digits(row["aggregate"], 3), digits(row["reduce"], 3), f"{row['aggregate'] / row['reduce']:.2f}",
-         digits(row["cpu"])]
-        for row in parts["reduction"]
-    ]  # fmt: skip
-    notes = ["Certified: a lower bound for aggregate, an upper bound for reduce, so ratios hold for sure."]
-    head = ["", "n_states", "discount", "aggregate", "reduce", "times closer", "CPU s"]
-    yield Table("Distances of small chains to the original", head, body, notes)

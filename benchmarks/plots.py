@@ -161,11 +161,10 @@ SMALL_LOOKS = {"aggregate": ("#D55E00", "s", "--"), "reduce": ("#0072B2", "o", "
 def reductions(rows: Sequence[Row]) -> Any:
     """The distance of small chains to the original by their number of states, one panel a model."""
     plt = pyplot()
-    found = [row for row in rows if row["part"] == "reduction"]
-    models = list(dict.fromkeys(row["model"] for row in found))
+    models = list(dict.fromkeys(row["model"] for row in rows))
     figure, panels = plt.subplots(1, len(models), figsize=(WIDTH, 3.3), layout="constrained", squeeze=False)
     for axes, model in zip(panels[0], models, strict=True):
-        mine = [row for row in found if row["model"] == model]
+        mine = [row for row in rows if row["model"] == model]
         for name, (colour, marker, style) in SMALL_LOOKS.items():
             sizes, distances = [row["n_states"] for row in mine], [row[name] for row in mine]
             axes.plot(sizes, distances, color=colour, marker=marker, linestyle=style, label=f"bm.{name}")

@@ -16,6 +16,4 @@ def test_costs_and_errors():
     ours = [row for row in rows if row.get("method") == "bisimetric"]
     assert all(max(row["kernel_error"], row["cost_error"]) < 1e-5 for row in ours)
     assert ours
-    reduced = [row for row in rows if row["part"] == "reduction"]
-    assert all(row["reduce"] <= row["aggregate"] * (1 + 1e-6) for row in reduced)
     assert sum(len(table.body) for table in gradients.tables(rows)) == len(rows)
