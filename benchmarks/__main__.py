@@ -23,6 +23,7 @@ python -m benchmarks logs           resamples against cold solves and by hand; c
 
 Not part of all:
 python -m benchmarks large          10⁶ to 10⁸ pairs of states: time and peak memory; about an hour and 16 GiB
+python -m benchmarks sharded        one problem over two workers of a local Ray, and one that is killed; extra ray
 python -m benchmarks against-prototype --prototype FOLDER
 """
 
@@ -55,6 +56,7 @@ from benchmarks import (
     readers,
     reduction,
     scaling,
+    sharded,
     sinkhorn,
     solvers,
     tuning,
@@ -85,6 +87,7 @@ TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "average": average.tables,
     "scaling": scaling.tables,
     "large": large.tables,
+    "sharded": sharded.tables,
     "kernels": lambda rows: [scaling.kernel_table(rows)],
     "bisimulation": bisimulation.tables,
     "sinkhorn": sinkhorn.tables,
@@ -122,7 +125,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("name", nargs="?", default="all", choices=["all", *NAMES, "large", "against-prototype"])
+    parser.add_argument(
+        "name", nargs="?", default="all", choices=["all", *NAMES, "large", "sharded", "against-prototype"]
+    )
     parser.add_argument("--quick", action="store_true", help="one seed, short time-outs, small sizes: minutes")
     parser.add_argument("--seeds", type=int, help=f"random problems of each kind (default {SEEDS})")
     parser.add_argument("--timeout", type=float, help=f"CPU seconds that a peer may take (default {TIMEOUTS})")
@@ -179,6 +184,9 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
             rows.append(row)
             yield recorded(name, settings, rows, began)
         return
+    elif name == "sharded":
+        settings |= {"discount": sharded.DISCOUNT, "tol": sharded.TOL}
+        rows = list(sharded.measure(sharded.QUICK_SIDES if options.quick else sharded.SIDES, _progress))
     elif name == "kernels":
         settings |= {"discount": scaling.DISCOUNT, "tol": scaling.TOL}
         instances = scaling.QUICK_KERNEL_INSTANCES if options.quick else scaling.KERNEL_INSTANCES

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 import bisimetric as bm
-from benchmarks import average, bandwidth, large, logs, peers, readers, sinkhorn, solvers, tuning
+from benchmarks import average, bandwidth, large, logs, peers, readers, sharded, sinkhorn, solvers, tuning
 from benchmarks.instances import COMPILATION, WARM_UP, WARM_UP_OF_PEERS, chain, problem
 from benchmarks.measure import ENOUGH, limits, peak_bytes, repeated, resident_bytes, timed
 from benchmarks.pareto import ladder
@@ -146,6 +146,7 @@ def _run_prototype(module: Any, question: bm.Problem, tol: float) -> Any:
 TASKS: dict[str, Callable[..., Row]] = {
     "average": average.average_task,
     "large": large.large_task,
+    "sharded": sharded.sharded_task,
     "ours": ours,
     "method": method,
     "prototype": prototype,

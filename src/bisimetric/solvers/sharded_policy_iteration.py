@@ -31,9 +31,9 @@ from bisimetric.solvers.policy_iteration import PolicyIterate, PolicyIteration
 class ShardedPolicyIteration(PolicyIteration):
     """`PolicyIteration` for one problem on a Ray cluster, or on a Ray of this machine (extra `ray`).
 
-    The pairs of states are shared out by source rows. Every worker keeps the transport trees of its rows, which take
-    most of the memory; values and vectors travel. The answer has the same bits as that of `PolicyIteration` on one
-    machine with the same kind of processor. A worker that dies is started anew, and its rows are computed again.
+    The pairs of states are shared out by source rows. Every worker keeps the transport trees of its rows; values and
+    vectors are kept by the solving process, and travel. The answer has the same bits as that of `PolicyIteration` on
+    one machine with the same kind of processor. A worker that dies is started anew, and its rows are computed again.
 
     Parameters
     ----------
