@@ -157,3 +157,12 @@ def test_missing_inputs():
     for wrong in ((None, target, cost, 0.9), (target, target, None, 0.9), (target, target, cost, "0.9")):
         with pytest.raises(InvalidProblem, match="expected a tensor"):
             bm.torch.distance(*wrong)
+
+
+@pytest.mark.parametrize("transform", ["grad", "vmap", "jacrev"])
+def test_transforms_of_torch_func_are_refused(transform):
+    """With what to call instead."""
+    P, cost = torch.eye(2, dtype=torch.float64), torch.ones(2, 2, dtype=torch.float64)
+    function = getattr(torch.func, transform)(lambda cost: bm.torch.distance(P, P, cost, 0.9))
+    with pytest.raises(InvalidOption, match=r"torch\.autograd\.grad"):
+        function(cost[None] if transform == "vmap" else cost)

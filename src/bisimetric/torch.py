@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bisimetric.errors import InvalidChain, InvalidProblem, MissingExtra
+from bisimetric.errors import InvalidChain, InvalidOption, InvalidProblem, MissingExtra
 from bisimetric.learning.batches import Inputs, Settings, StoredKernel, distances, evaluate, refuse_dtype
 
 __all__ = ["distance"]
@@ -60,7 +60,8 @@ def distance(
     InvalidChain
         Rows are not on the simplex; the message says which and by how much.
     InvalidProblem, InvalidOption
-        Cost, discount or shapes do not fit, or a tensor is neither float32 nor float64.
+        Cost, discount or shapes do not fit, a tensor is neither float32 nor float64, or this is called inside a
+        transform of `torch.func`: `torch.autograd.grad` and a batch axis do the same.
 
     Examples
     --------
@@ -83,7 +84,15 @@ def distance(
             kernels.append((name, places))
         tensors.append(tensor)
     settings = Settings(normalised, tol)
-    return _function()(dict(kernels), settings, dtype, device, *tensors)
+    try:
+        return _function()(dict(kernels), settings, dtype, device, *tensors)
+    except RuntimeError as error:
+        if "setup_context" not in str(error):  # what PyTorch says of a function inside torch.func.grad, vmap, …
+            raise
+        raise InvalidOption(
+            "distance is inside a transform of torch.func, which it does not support; take backward() or "
+            "torch.autograd.grad instead of torch.func.grad, and a batch as the first axis instead of torch.func.vmap"
+        ) from None
 
 
 def _torch() -> Any:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric.errors import InvalidOption
 
 CLOCK = bm.MarkovChain([[0, 1], [1, 0]], reward=[0, 1], start=0, names=["tick", "tock"])
 
@@ -36,22 +35,22 @@ def test_explanations_add_up():
     explanation = solution.explain()
     assert sum(part.amount for part in explanation.parts) == pytest.approx(0.4, abs=1e-9)
     assert sum(part.occupancy for part in explanation.parts) == pytest.approx(0.4, abs=1e-9)
-    assert explanation.path is None
+    assert (explanation.path.parting, round(explanation.path.share, 9)) == (1, 0.4)
     assert "long run" in explanation.occupancy
     assert "together 0.4" in repr(explanation)
     assert solution.explain(start=(1, 0)).distance == pytest.approx(0.4, abs=1e-9)
 
 
 def test_matching_pictures_and_files(tmp_path):
-    """Matchings, pictures and reports as for every answer; files are refused with the remedy."""
+    """Matchings, pictures, files and reports as for every answer."""
     solution = bm.average_distance(CLOCK, CLOCK)
     assert solution.match().tolist() == [0, 1]
     assert solution.assignment("coupling").targets.tolist() == [0, 1]
     assert solution.plot() is not None
-    with pytest.raises(InvalidOption, match="solve again"):
-        solution.save(tmp_path / "x.json")
+    solution.save(tmp_path / "x.json")
+    assert bm.load(tmp_path / "x.json").distance == solution.distance
     solution.report(tmp_path / "x.html")
-    assert [path.name for path in tmp_path.iterdir()] == ["x.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.html", "x.json"]
 
 
 def test_answers_are_read_only_also_after_pickle():

@@ -77,7 +77,6 @@ def _check_objective(request: DistanceRequest, option: str) -> None:
         "--horizon": request.average and request.horizon is not None,
         "--normalised": request.normalised,
         "--pairs reachable": request.pairs != "all",
-        "--out": request.out is not None,
     }
     for other, given in others.items():
         if given:

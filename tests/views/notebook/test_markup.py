@@ -71,7 +71,11 @@ def test_every_kind_of_object_is_inert():
     """Hostile names of states, actions and labels do nothing in any of them."""
     solution = bm.distance(HOSTILE, HOSTILE.with_start(1), discount=0.5)
     game = bm.bisimulation_metric(HOSTILE_MDP, HOSTILE_MDP.with_start(1), discount=0.5)
+    timed = bm.solve(bm.HorizonProblem(HOSTILE, HOSTILE.with_start(1), horizon=2))
+    average = bm.average_distance(HOSTILE, HOSTILE.with_start(1))
     things = [
+        timed, timed.coupling, timed.coupling[0, 0, 1], timed.potentials, timed.gradient(), timed.explain(),
+        average, average.coupling, average.potentials, average.explain(),
         HOSTILE, HOSTILE_MDP, HOSTILE_MDP.optimal_policy(discount=0.5), solution, solution.problem,
         solution.certificate, solution.coupling, solution.coupling[0, 1], solution.potentials, solution.explain(),
         solution.explain().path,
