@@ -6,7 +6,8 @@ python -m benchmarks pareto         every method from rough to fine settings: ti
 python -m benchmarks scaling        10³ to 10⁷ pairs of states, one and two threads
 python -m benchmarks kernels        policy evaluation against memory bandwidth; a sweep that changes nothing
 python -m benchmarks memory         bytes a pair
-python -m benchmarks threads        one and two threads
+python -m benchmarks threads        one and two threads: many small problems, 4-rooms, dense chains
+python -m benchmarks small          small problems: a loop over distance against solve_many
 python -m benchmarks discounts      slow, fast and periodic chains, from γ = 0.95 to 0.99999
 python -m benchmarks bisimulation   symmetry, bisimilar states, reachable pairs; refinement of large chains
 python -m benchmarks first-call     with an empty and with a full kernel cache
@@ -58,6 +59,7 @@ from benchmarks import (
     scaling,
     sharded,
     sinkhorn,
+    small,
     solvers,
     tuning,
 )
@@ -80,8 +82,9 @@ PACKAGES = (
     "pyotc",
 )
 NAMES = (
-    "peers", "pareto", "scaling", "kernels", "memory", "threads", "bisimulation", "first-call", "sinkhorn", "tuning",
-    "solvers", "discounts", "readers", "coverage", "logs", "average", "gradients", "reduction", "many",
+    "peers", "pareto", "scaling", "kernels", "memory", "threads", "small", "bisimulation", "first-call", "sinkhorn",
+    "tuning", "solvers", "discounts", "readers", "coverage", "logs", "average", "gradients", "reduction",
+    "many",
 )  # fmt: skip
 TABLES: dict[str, Callable[[list[Row]], Iterable[Table]]] = {
     "average": average.tables,
@@ -232,7 +235,8 @@ def measured(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]
     else:
         studies: dict[str, Callable[[], list[Row]]] = {
             "memory": exact.memory,
-            "threads": exact.threads,
+            "threads": lambda: small.threads(options.quick, _progress),
+            "small": lambda: small.measure(options.quick, _progress),
             "first-call": exact.first_call,
         }
         rows = studies[name]()

@@ -1,4 +1,4 @@
-"""The exact solver by itself: against its prototype, memory a pair, threads, and the first call after an install.
+"""The exact solver by itself: against its prototype, memory a pair, and the first call after an install.
 
 Bisimilar states are not merged here, so that figures are about the pairs that are named.
 """
@@ -54,16 +54,6 @@ def memory() -> Table:
             "bytes_a_pair": round(slope),
         }
     ]
-
-
-def threads() -> Table:
-    """Wall seconds with one and with two threads at n ≈ 1000."""
-    rows = []
-    for count in (1, 2):
-        arguments = {"instance": "rooms-32", "discount": DISCOUNT, "tol": TOL, "quotient": False}
-        run = in_fresh_process("ours", arguments, threads=count)
-        rows.append({"threads": count, "wall_s": round(run["wall"], 2), "cpu_s": round(run["cpu"], 2)})
-    return rows
 
 
 def first_call() -> Table:

@@ -12,7 +12,7 @@ import pytest
 
 from bisimetric._support import blocks
 from bisimetric._support import threads as threads_module
-from bisimetric._support.blocks import for_each_block, for_even_split
+from bisimetric._support.blocks import MUCH_WORK, PARTS, for_each_block, for_even_split
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
@@ -54,7 +54,7 @@ def test_block_lengths_follow_the_clock(monkeypatch):
 @pytest.mark.parametrize("cost", [0, 10**6])
 @pytest.mark.parametrize("size", [1, 2, 100])
 def test_even_splits_cover_everything_once(monkeypatch, threads, cost, size):
-    """One part per thread when that pays, the whole otherwise."""
+    """A few parts per thread when that pays, the whole otherwise."""
     monkeypatch.setenv("BISIMETRIC_THREADS", threads)
     done = np.zeros(size, int)
     parts = []
@@ -67,7 +67,8 @@ def test_even_splits_cover_everything_once(monkeypatch, threads, cost, size):
 
     for_even_split(work, size, cost=cost)
     assert (done == 1).all()
-    assert len(parts) == (min(int(threads), size) if cost else 1)
+    count = 1 if threads == "1" or not cost else PARTS * int(threads)
+    assert len(parts) == min(count, size)
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
@@ -109,7 +110,7 @@ def test_errors_in_an_even_split(monkeypatch):
                 raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):
-            for_even_split(work, 100, cost=10**6)
+            for_even_split(work, 100, cost=MUCH_WORK - 1)
         assert sorted(ended) == [0, 33, 66]
 
 

@@ -30,6 +30,7 @@ _limit: ContextVar[int | None] = ContextVar("limit", default=None)  # on the thr
 BLOCK_SECONDS = 0.05  # intended length of a block
 CLOCK_SECONDS = 1e-6  # what a clock may not tell from no time at all
 PARALLEL_FROM = 50_000  # array entries from which a second thread saves time
+MUCH_WORK, PARTS = 10 * PARALLEL_FROM, 4  # array entries from which every thread has so many parts of the work
 Result = TypeVar("Result")
 
 
@@ -96,11 +97,16 @@ def for_each_block(
 
 
 def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) -> None:
-    """Call work(first, last) once per thread on even parts of 0..size; `cost` in array entries says if threads pay."""
+    """Call work(first, last) on even parts of 0..size; `cost` in array entries says if threads pay.
+
+    Every thread has one part, or several where that is much work: then none waits for one whose processor is also used
+    by others.
+    """
     if time.perf_counter() > DEADLINE.get():
         raise OutOfTime
-    parts = min(thread_count(), size) if cost >= PARALLEL_FROM else 1
-    if parts == 1:
+    threads = thread_count() if cost >= PARALLEL_FROM else 1
+    parts = min(threads * (PARTS if cost >= MUCH_WORK else 1), size)
+    if threads == 1 or parts == 1:
         work(0, size)
         return
 
@@ -114,7 +120,7 @@ def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) ->
     queue = _Queue(one, parts, 1, 1)
     if _is_new(work.__code__):
         queue.drain()
-    for error in _together(queue, parts):
+    for error in _together(queue, threads):
         if error is not None:
             raise error
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
+from bisimetric._support.blocks import for_each_block
 from bisimetric.couplings.witness import CELLS_AT_ONCE, Witness
 from bisimetric.kernels.layout import NEVER
 from bisimetric.models.rows import offsets
@@ -29,17 +30,23 @@ def closed_subset(
     stands for a pair outside.
     """
     inside = np.append(candidate, False)  # flat; the last entry is for everything outside
-    counts, heads = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-    for first, last in _ranges(candidate.shape, cells_per_pair):
-        some = first + np.flatnonzero(inside[first:last])
-        if not len(some):
-            continue
-        count, head = coupled(some)
-        stays = np.ones(len(some), np.bool_)
-        stays[np.repeat(np.arange(len(some)), count)[~inside[head]]] = False
-        inside[some[~stays]] = False  # at once: later pairs that lead here need no arcs either
-        counts.append(count[stays].astype(np.int32))
-        heads.append(head[np.repeat(stays, count)].astype(np.int32))
+    ranges = list(_ranges(candidate.shape, cells_per_pair))
+    counts, heads = ([np.zeros(0, np.int32)] * len(ranges) for _ in range(2))
+
+    def work(i: int, j: int) -> None:
+        for k in range(i, j):
+            first, last = ranges[k]
+            some = first + np.flatnonzero(inside[first:last])
+            if not len(some):
+                continue
+            count, head = coupled(some)
+            stays = np.ones(len(some), np.bool_)
+            stays[np.repeat(np.arange(len(some)), count)[~inside[head]]] = False
+            inside[some[~stays]] = False  # at once: pairs of other ranges that lead here need no arcs either
+            counts[k] = count[stays].astype(np.int32)
+            heads[k] = head[np.repeat(stays, count)].astype(np.int32)
+
+    for_each_block(work, len(ranges), serial_below=2)
     pairs = np.flatnonzero(inside)
     number = np.full(inside.size, len(pairs), np.int32)  # one node for everything outside
     number[pairs] = np.arange(len(pairs))

@@ -1,0 +1,104 @@
+"""Small problems: a loop over `distance` against `solve_many`; and one and two threads, by turns in one process.
+
+Wall times need an otherwise idle machine; the best of several rounds counts.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import bisimetric as bm
+from benchmarks import instances
+from benchmarks.measure import quickest, timed
+from benchmarks.tables import Row
+
+DISCOUNT = 0.9
+SEED = 0
+PROBLEMS, QUICK_PROBLEMS = 10_000, 1_000
+STATES = 4
+LOOP_STATES = (4, 6, 10)
+LOOPED = 300  # problems of a loop
+ROUNDS = 3
+LARGE, QUICK_LARGE = (("rooms-32", 4), ("dense-100", 6)), (("rooms-12", 2), ("dense-50", 2))  # instances and rounds
+LARGE_DISCOUNT, TOL = 0.95, 1e-6
+THREADS = (1, 2)
+
+
+def pairs(count: int, states: int) -> list[tuple[bm.MarkovChain, bm.MarkovChain]]:
+    """Pairs of random chains with random rewards; no chain occurs twice."""
+    random = np.random.default_rng(SEED)
+
+    def chain() -> bm.MarkovChain:
+        return bm.MarkovChain(random.dirichlet(np.ones(states), states), reward=random.random(states), start=0)
+
+    return [(chain(), chain()) for _ in range(count)]
+
+
+def measure(quick: bool, progress: Callable[[str], None]) -> list[Row]:
+    """CPU microseconds a problem: a loop, and one call with and without making the problems and reading distances."""
+    rows = []
+    for states in LOOP_STATES[:1] if quick else LOOP_STATES:
+        some = pairs(LOOPED, states)
+        _, seconds = quickest(lambda some=some: [bm.distance(a, b, discount=DISCOUNT) for a, b in some])  # type: ignore[misc]
+        rows.append(_row(f"a loop over distance, {states} states", seconds, LOOPED))
+        progress(rows[-1]["work"])
+    count = QUICK_PROBLEMS if quick else PROBLEMS
+    many = pairs(count, STATES)
+    made = [bm.Problem(a, b, discount=DISCOUNT) for a, b in many]
+    for name, work in (
+        ("solve_many", lambda: bm.solve_many(made)),
+        ("solve_many, distances read", lambda: [found.distance for found in bm.solve_many(made)]),
+        (
+            "solve_many, problems made and distances read",
+            lambda: [found.distance for found in bm.solve_many([bm.Problem(a, b, discount=DISCOUNT) for a, b in many])],
+        ),
+    ):
+        _, seconds = quickest(work)
+        rows.append(_row(f"{name}, {STATES} states", seconds, count))
+        progress(rows[-1]["work"])
+    for row in rows:
+        row["times_less"] = round(rows[0]["cpu_us"] / row["cpu_us"], 1)
+    return rows
+
+
+def _row(work: str, seconds: float, count: int) -> Row:
+    return {"work": work, "problems": count, "cpu_us": round(1e6 * seconds / count, 1)}
+
+
+def threads(quick: bool, progress: Callable[[str], None]) -> list[Row]:
+    """Wall seconds with one and with two threads, the best of several rounds, by turns in one process."""
+    made = [bm.Problem(a, b, discount=DISCOUNT) for a, b in pairs(QUICK_PROBLEMS if quick else PROBLEMS, STATES)]
+    works: list[tuple[str, int, Callable[[], Any]]] = [
+        (f"solve_many, {len(made)} problems", 2 * ROUNDS, lambda: bm.solve_many(made))
+    ]
+    for name, rounds in QUICK_LARGE if quick else LARGE:
+        large = instances.problem(name, LARGE_DISCOUNT)
+        works.append((name, rounds, lambda large=large: bm.solve(large, tol=TOL, quotient=False)))  # type: ignore[misc]
+    rows = []
+    before = os.environ.get("BISIMETRIC_THREADS")
+    for name, rounds, work in works:
+        work()  # compiles
+        best: dict[int, dict[str, float]] = {}
+        for count in THREADS * rounds:
+            os.environ["BISIMETRIC_THREADS"] = str(count)
+            _, seconds = timed(work)
+            if count not in best or seconds["wall"] < best[count]["wall"]:
+                best[count] = seconds
+            time.sleep(0.01)  # lets helpers of other libraries come to rest
+        ratio = best[1]["wall"] / best[2]["wall"]
+        rows += [
+            {"work": name, "threads": count, "wall_s": round(run["wall"], 3), "cpu_s": round(run["cpu"], 3)}
+            | {"faster": round(best[1]["wall"] / run["wall"], 2)}
+            for count, run in best.items()
+        ]
+        progress(f"{name}: {ratio:.2f}")
+    if before is None:
+        del os.environ["BISIMETRIC_THREADS"]
+    else:
+        os.environ["BISIMETRIC_THREADS"] = before
+    return rows
