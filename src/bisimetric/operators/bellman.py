@@ -21,7 +21,7 @@ from bisimetric import kernels
 from bisimetric._support.blocks import for_each_block
 from bisimetric.cost.ground import Number, largest_cost_error
 from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, NEVER, Rows, Trees
-from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask, held_rows
 from bisimetric.operators.trees import PairList, is_symmetric
 from bisimetric.problems.discounted import Problem
 
@@ -72,7 +72,7 @@ class Bellman:
     @classmethod
     def of(cls, problem: Problem) -> Bellman:
         """The operator of a problem whose cost is not all zero, on all pairs."""
-        source, target = as_rows(problem.source.transitions), as_rows(problem.target.transitions)
+        source, target = as_rows(held_rows(problem.source)), as_rows(held_rows(problem.target))
         scale = power_of_two(float(problem.cost.max()))
         stop = NEVER if problem.stop is None else problem.stop.copy()
         starts = problem.source.start, problem.target.start

@@ -23,7 +23,7 @@ from bisimetric._support.blocks import for_even_split
 from bisimetric.errors import InvalidProblem
 from bisimetric.kernels.layout import COMPACT_BITS, TREE_CODES, Cells, Pairs, Rows, Trees
 from bisimetric.linear.krylov import ONE_CALL
-from bisimetric.models.rows import Floats, Ints, Mask, offsets
+from bisimetric.models.rows import Floats, Ints, Mask, held_rows, offsets
 from bisimetric.problems.discounted import Problem
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class PairList:
 
 def is_symmetric(problem: Problem) -> bool:
     """Whether V(x, y) = V(y, x) and V(x, x) = 0 for sure."""
-    source, target, cost = problem.source.transitions, problem.target.transitions, problem.cost
+    source, target, cost = held_rows(problem.source), held_rows(problem.target), problem.cost
     if problem.source.merged.any() or problem.target.merged.any():
         return False
     if len(cost) < 2 or source.shape != target.shape or source.nnz != target.nnz:
