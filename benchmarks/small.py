@@ -51,14 +51,14 @@ def measure(quick: bool, progress: Callable[[str], None]) -> list[Row]:
     count = QUICK_PROBLEMS if quick else PROBLEMS
     many = pairs(count, STATES)
     made = [bm.Problem(a, b, discount=DISCOUNT) for a, b in many]
-    for name, work in (
-        ("solve_many", lambda: bm.solve_many(made)),
-        ("solve_many, distances read", lambda: [found.distance for found in bm.solve_many(made)]),
-        (
-            "solve_many, problems made and distances read",
-            lambda: [found.distance for found in bm.solve_many([bm.Problem(a, b, discount=DISCOUNT) for a, b in many])],
-        ),
-    ):
+    works: dict[str, Callable[[], Any]] = {
+        "solve_many": lambda: bm.solve_many(made),
+        "solve_many, distances read": lambda: [found.distance for found in bm.solve_many(made)],
+        "solve_many, problems made and distances read": lambda: [
+            found.distance for found in bm.solve_many([bm.Problem(a, b, discount=DISCOUNT) for a, b in many])
+        ],
+    }
+    for name, work in works.items():
         work()  # compiles
         _, seconds = quickest(work)
         rows.append(_row(f"{name}, {STATES} states", seconds, count))
