@@ -12,7 +12,7 @@ import pytest
 
 from bisimetric._support import blocks
 from bisimetric._support import threads as threads_module
-from bisimetric._support.blocks import MUCH_WORK, PARTS, for_each_block, for_even_split
+from bisimetric._support.blocks import MUCH_WORK, PARTS_OF_A_THREAD, for_each_block, for_even_split
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
@@ -67,7 +67,7 @@ def test_even_splits_cover_everything_once(monkeypatch, threads, cost, size):
 
     for_even_split(work, size, cost=cost)
     assert (done == 1).all()
-    count = 1 if threads == "1" or not cost else PARTS * int(threads)
+    count = 1 if threads == "1" or not cost else PARTS_OF_A_THREAD * int(threads)
     assert len(parts) == min(count, size)
 
 

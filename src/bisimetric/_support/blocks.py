@@ -30,7 +30,10 @@ _limit: ContextVar[int | None] = ContextVar("limit", default=None)  # on the thr
 BLOCK_SECONDS = 0.05  # intended length of a block
 CLOCK_SECONDS = 1e-6  # what a clock may not tell from no time at all
 PARALLEL_FROM = 50_000  # array entries from which a second thread saves time
-MUCH_WORK, PARTS = 10 * PARALLEL_FROM, 4  # array entries from which every thread has so many parts of the work
+MUCH_WORK, PARTS_OF_A_THREAD = (
+    10 * PARALLEL_FROM,
+    4,
+)  # array entries from which every thread has so many parts of the work
 Result = TypeVar("Result")
 
 
@@ -105,7 +108,7 @@ def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) ->
     if time.perf_counter() > DEADLINE.get():
         raise OutOfTime
     threads = thread_count() if cost >= PARALLEL_FROM else 1
-    parts = min(threads * (PARTS if cost >= MUCH_WORK else 1), size)
+    parts = min(threads * (PARTS_OF_A_THREAD if cost >= MUCH_WORK else 1), size)
     if threads == 1 or parts == 1:
         work(0, size)
         return
