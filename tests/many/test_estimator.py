@@ -77,7 +77,9 @@ def test_bad_input():
     with pytest.raises(InvalidOption, match="list of chains"):
         bm.MarkovDistance().fit("four-rooms:p1")
     with pytest.raises(bm.errors.InvalidProblem):
-        bm.MarkovDistance(discount=2.0).fit_transform(ROOMS)
+        bm.MarkovDistance(discount=2.0).fit(ROOMS)
+    with pytest.raises(InvalidOption, match="at least one chain"):
+        bm.MarkovDistance().fit([])
 
 
 def test_the_extra_is_named():

@@ -30,10 +30,8 @@ _limit: ContextVar[int | None] = ContextVar("limit", default=None)  # on the thr
 BLOCK_SECONDS = 0.05  # intended length of a block
 CLOCK_SECONDS = 1e-6  # what a clock may not tell from no time at all
 PARALLEL_FROM = 50_000  # array entries from which a second thread saves time
-MUCH_WORK, PARTS_OF_A_THREAD = (
-    10 * PARALLEL_FROM,
-    4,
-)  # array entries from which every thread has so many parts of the work
+MUCH_WORK = 10 * PARALLEL_FROM  # array entries from which every thread has several parts of the work
+PARTS_OF_A_THREAD = 4
 Result = TypeVar("Result")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from bisimetric.errors import InvalidOption, MissingExtra
 from bisimetric.many.pairwise import pairwise
 from bisimetric.models.rows import Floats
+from bisimetric.problems.discounted import checked_discount
 from bisimetric.readers.convert import as_chain
 
 if TYPE_CHECKING:
@@ -107,8 +108,16 @@ class MarkovDistance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         MarkovDistance
             This object.
+
+        Raises
+        ------
+        InvalidProblem, InvalidOption
+            The discount is not below 1, or the list is empty.
         """
+        checked_discount(self.discount)
         self.chains_ = [as_chain(chain) for chain in _as_list(X)]
+        if not self.chains_:
+            raise InvalidOption("X is empty, expected a list of at least one chain")
         self.n_features_out_ = len(self.chains_)
         return self
 
