@@ -16,7 +16,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
@@ -31,7 +30,6 @@ from bisimetric.estimation.pooled import pooled
 from bisimetric.estimation.resampling import BOOTSTRAP, NULL, Resampling
 from bisimetric.models.confidence import within_confidence
 from bisimetric.models.estimated import EstimatedChain, SequenceCounts
-from bisimetric.solving.nearby import trees_of
 
 DISCOUNT, LEVEL, CONFIDENCE = 0.8, 0.05, 0.95
 SUCCESSORS, STARTS, MEAN_LENGTH, LONGEST = 4, 3, 12, 60
@@ -48,21 +46,22 @@ class Setting(NamedTuple):
     sequences: int
     share: float  # of another process in the rows that differ; 0 for the same process twice
     repetitions: int
-    bootstrapped: int = 0  # repetitions with bootstrap intervals
-    guaranteed: bool = True  # with a guarantee
+    intervals: int = 0  # repetitions with a guarantee and bootstrap intervals, the first ones
     tested: bool = True  # with a permutation test
 
 
 def settings(*, quick: bool) -> list[Setting]:
     """Size and coverage for 10 and 50 states; then power, for 10 states."""
-    repetitions, some, few = (20, 5, 10) if quick else (500, 100, 60)
-    both = (0.0, MIXED_SHARE)
-    found = [Setting(10, sequences, share, repetitions, some) for sequences in (50, 500, 5000) for share in both]
-    found += [
-        Setting(50, sequences, share, repetitions, tested=share == 0.0) for sequences in (50, 5000) for share in both
-    ]
+    tests, intervals, few = (20, 10, 10) if quick else (1000, 500, 60)
+    found = []
+    for states, counts in ((10, (50, 500, 5000)), (50, (50, 5000))):
+        for sequences in counts:
+            found += [
+                Setting(states, sequences, 0.0, tests, intervals),
+                Setting(states, sequences, MIXED_SHARE, intervals, intervals, tested=states == 10),
+            ]
     changes, counts = (0.1, 0.2, 0.4), (50, 200, 1000, 5000)
-    return found + [Setting(10, sequences, share, few, guaranteed=False) for share in changes for sequences in counts]
+    return found + [Setting(10, sequences, share, few) for share in changes for sequences in counts]
 
 
 class Process(NamedTuple):
@@ -143,6 +142,7 @@ def repeated(setting: Setting) -> Row:
         "sequences": setting.sequences,
         "share": setting.share,
         "repetitions": setting.repetitions,
+        "intervals": setting.intervals,
         "truth": rounded(truth),
         **mean,
         "cpu_s": round(time.process_time() - began, 1),
@@ -154,29 +154,29 @@ def _once(setting: Setting, before: Process, after: Process, truth: float, numbe
     a, b = simulated(before, setting.sequences, random), simulated(after, setting.sequences, random)
     cost = np.abs(np.subtract.outer(before.reward, after.reward))
     solution = bm.distance(a, b, discount=DISCOUNT, cost=cost, tol=SETTLED_TO)
-    resampling = Resampling(pooled(a, b), DISCOUNT, cost, False, number)
+    resampling = Resampling(pooled(a, b), DISCOUNT, cost, False, number, posed=solution.problem)
     found = {"distance": solution.distance}
     if setting.tested:
-        null = _resampled(resampling, NULL, RESAMPLES)
-        rejected = permutation_p_value(solution.distance, null) <= LEVEL
-        found |= {"null": float(np.median(null)), "rejected": float(rejected)}
-    if setting.guaranteed:
+        near = _from_neighbour(resampling, NULL)
+        null = np.array([near.distance(NULL, k) for k in range(RESAMPLES)])
+        observed = near.distance_of(resampling.logs.split(), near.neighbours[NULL])
+        found |= {"null": float(np.median(null)), "rejected": float(permutation_p_value(observed, null) <= LEVEL)}
+    if number < setting.intervals:
         known = bm.guarantee(solution, confidence=CONFIDENCE, extrapolate=False)
         found |= {"guarantee": float(known.low <= truth <= known.high), "guarantee_width": known.high - known.low}
-    if number < setting.bootstrapped:
-        drawn = _resampled(resampling, BOOTSTRAP, BOOTSTRAPS)
+        near = _from_neighbour(resampling, BOOTSTRAP)
+        drawn = np.array([near.distance(BOOTSTRAP, k) for k in range(BOOTSTRAPS)])
         intervals = bootstrap_intervals(solution.distance, drawn, CONFIDENCE)
         for name, (low, high) in (("bootstrap", intervals.corrected), ("percentile", intervals.percentile)):
             found[name] = float(low <= truth <= high)
+        found["bootstrap_width"] = intervals.corrected[1] - intervals.corrected[0]
     return found
 
 
-def _resampled(resampling: Resampling, kind: int, count: int) -> npt.NDArray[np.float64]:
-    """The distances of all resamples of a kind, from the trees of one that is solved."""
-    drawn = resampling.weights(NULL, 0) if kind == NULL else resampling.logs.split()
-    solved = bm.solve(resampling.problem(drawn), tol=SETTLED_TO, quotient=False)
-    near = replace(resampling, neighbours=(trees_of(solved),) * 2)
-    return np.array([near.distance(kind, k) for k in range(count)])
+def _from_neighbour(resampling: Resampling, kind: int) -> Resampling:
+    """Resamples of a kind that start from a solved one, as in `compare`."""
+    weights = resampling.weights(NULL, 0) if kind == NULL else resampling.logs.split()
+    return resampling.started_from(kind, bm.solve(resampling.problem(weights), tol=SETTLED_TO, quotient=False))
 
 
 # ------------------------------------------------------------------ widths
@@ -273,8 +273,8 @@ def width(name: str) -> Row:
 
 def tables(rows: Sequence[Row]) -> list[Table]:
     """Coverage by setting, power, and widths."""
-    covered = [row for row in rows if "guarantee_width" in row]
-    power = [row for row in rows if row["kind"] == "logs" and "guarantee_width" not in row]
+    covered = [row for row in rows if row.get("intervals")]
+    power = [row for row in rows if row["kind"] == "logs" and not row["intervals"]]
     wide = [row for row in rows if row["kind"] == "width"]
     head = [
         "processes",
@@ -286,6 +286,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
         "guarantee",
         "width",
         "bootstrap",
+        "width",
         "percentile",
     ]
     body = [
@@ -295,14 +296,17 @@ def tables(rows: Sequence[Row]) -> list[Table]:
             *(f"{row[name]:.3f}" if name in row else "" for name in ("truth", "distance", "null")),
             *(f"{100 * row[name]:.1f} %" if name in row else "" for name in ("rejected", "guarantee")),
             f"{row['guarantee_width']:.2f}",
-            *(f"{100 * row[name]:.0f} %" if name in row else "" for name in ("bootstrap", "percentile")),
+            f"{100 * row['bootstrap']:.0f} %",
+            f"{row['bootstrap_width']:.2f}",
+            f"{100 * row['percentile']:.0f} %",
         ]
         for row in covered
     ]
     notes = [
         "change found: permutation test at level 5 %; the same process twice should give 5 %.",
         "guarantee, bootstrap, percentile: how often the interval with confidence 95 % holds the true distance.",
-        f"bootstrap, percentile: from the first 100 repetitions, with {BOOTSTRAPS} resamples each.",
+        f"Intervals are from the first {covered[0]['intervals'] if covered else 0} repetitions, bootstraps with "
+        f"{BOOTSTRAPS} resamples each.",
     ]
     counts = sorted({row["sequences"] for row in power})
     lines = []

@@ -15,6 +15,7 @@ INTERVALS = {
     "bootstrap": ("#0072B2", "o", "bootstrap, corrected for bias"),
     "percentile": ("#D55E00", "^", "bootstrap, percentiles"),
 }
+STATES = 10  # of the intervals in the picture
 PROMISED, LEVEL = 95, 5  # per cent
 DISTANCES = (0.05, 0.1, 0.2, 0.4)  # marked on an axis
 
@@ -23,7 +24,7 @@ def power(rows: Sequence[Row]) -> Any:
     """Left: distances of estimated chains and what chance alone makes. Right: how often a change is found."""
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 4.4), layout="constrained")
-    found = [row for row in rows if row["kind"] == "logs" and "guarantee_width" not in row]
+    found = [row for row in rows if row["kind"] == "logs" and not row["intervals"]]
     for share, (colour, marker) in zip(sorted({row["share"] for row in found}), CHANGES, strict=False):
         mine = sorted((row for row in found if row["share"] == share), key=lambda row: row["sequences"])
         counts, label = [row["sequences"] for row in mine], f"true distance {mine[0]['truth']:.3f}"
@@ -57,7 +58,7 @@ def intervals(rows: Sequence[Row]) -> Any:
     """How often intervals hold the true distance, for the same process twice and for different ones."""
     plt = pyplot()
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 4.0), sharey=True, layout="constrained")
-    found = [row for row in rows if "bootstrap" in row and row["kind"] == "logs"]
+    found = [row for row in rows if row["kind"] == "logs" and row["intervals"] and row["states"] == STATES]
     for axis, title, same in zip(axes, ("the same process twice", "different processes"), (True, False), strict=True):
         mine = sorted((row for row in found if (row["share"] == 0) == same), key=lambda row: row["sequences"])
         for name, (colour, marker, label) in INTERVALS.items():

@@ -11,7 +11,6 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +71,6 @@ def resampling_task(successors: int, count: int, resamples: int) -> Row:
     from bisimetric.cost.ground import label_mismatch
     from bisimetric.estimation.pooled import pooled
     from bisimetric.estimation.resampling import BOOTSTRAP, NULL, Resampling
-    from bisimetric.solving.nearby import nearby_distance, trees_of
 
     a, b = (bm.from_trajectories(log, states=range(STATES)) for log in two_logs(successors, count))
 
@@ -88,10 +86,9 @@ def resampling_task(successors: int, count: int, resamples: int) -> Row:
     row: Row = {"cold_cpu": seconds, "distance": solution.distance}
     for kind, name in ((NULL, "null"), (BOOTSTRAP, "bootstrap")):
         weights = logs.split() if kind == BOOTSTRAP else drawing.weights(NULL, 0)
-        nearby_distance(drawing.problem(weights), trees_of(bm.solve(drawing.problem(weights), quotient=False)))
+        drawing.started_from(kind, bm.solve(drawing.problem(weights), quotient=False)).distance(kind, 0)
         began = time.process_time()
-        near = trees_of(bm.solve(drawing.problem(weights), tol=1e-8, quotient=False))
-        one = replace(drawing, neighbours=(near, near))
+        one = drawing.started_from(kind, bm.solve(drawing.problem(weights), tol=1e-8, quotient=False))
         found = [one.distance(kind, k) for k in range(resamples)]
         row[f"{name}_cpu"] = time.process_time() - began
         exact = [bm.solve(one.problem(one.weights(kind, k))).distance for k in range(min(CHECKED, resamples))]
@@ -108,7 +105,6 @@ def by_hand_task(successors: int, count: int, resamples: int) -> Row:
     from bisimetric.cost.ground import label_mismatch
     from bisimetric.estimation.pooled import pooled
     from bisimetric.estimation.resampling import BOOTSTRAP, Resampling
-    from bisimetric.solving.nearby import trees_of
 
     both = two_logs(successors, count)
     a, b = (bm.from_trajectories(log, states=range(STATES)) for log in both)
@@ -121,11 +117,11 @@ def by_hand_task(successors: int, count: int, resamples: int) -> Row:
     posed = bm.Problem(a, b, discount=DISCOUNT, cost=label_mismatch)
     drawing = Resampling(logs, DISCOUNT, label_mismatch, False, 0, posed=posed)
     bm.distance(a, b, discount=DISCOUNT, cost=bm.cost.label_mismatch)
-    drawing.distance(BOOTSTRAP, 0)
+    drawing.started_from(BOOTSTRAP, bm.solve(drawing.problem(logs.split()), quotient=False)).distance(BOOTSTRAP, 0)
 
     began = time.process_time()
-    near = trees_of(bm.solve(drawing.problem(logs.split()), tol=1e-8, quotient=False))
-    ours = [replace(drawing, neighbours=(near, near)).distance(BOOTSTRAP, k) for k in range(resamples)]
+    near = drawing.started_from(BOOTSTRAP, bm.solve(drawing.problem(logs.split()), tol=1e-8, quotient=False))
+    ours = [near.distance(BOOTSTRAP, k) for k in range(resamples)]
     own = time.process_time() - began
 
     def chain(drawn: list[Any]) -> bm.MarkovChain:

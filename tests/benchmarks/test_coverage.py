@@ -25,14 +25,14 @@ def test_a_setting_and_its_tables():
     rows = [
         coverage.repeated(coverage.Setting(10, 50, 0.0, 3, 1)),
         coverage.repeated(coverage.Setting(10, 50, 0.5, 2, 1, tested=False)),
-        coverage.repeated(coverage.Setting(10, 50, 0.2, 2, guaranteed=False)),
+        coverage.repeated(coverage.Setting(10, 50, 0.2, 2)),
     ]
     assert rows[0]["truth"] == 0
     assert rows[0]["distance"] > 0.1
     assert all(0 <= rows[0][name] <= 1 for name in ("rejected", "guarantee", "bootstrap", "percentile"))
     assert rows[0]["guarantee"] == 1
     covered, power, _ = coverage.tables(rows)
-    assert [len(line) for line in covered.body] == [10, 10]
+    assert [len(line) for line in covered.body] == [11, 11]
     assert covered.body[1][4:6] == ["", ""]
     assert len(power.body) == 1
     assert len(coverage_pictures.power(rows).axes) == 2

@@ -12,7 +12,7 @@ from scipy import sparse
 
 import bisimetric as bm
 from bisimetric.errors import InvalidChain, InvalidProblem
-from bisimetric.models.rows import GRAIN, as_csr, exact_rows, real_array, scaled_rows
+from bisimetric.models.rows import GRAIN, as_csr, exact_rows, real_array, scaled_rows, whole_grains
 from tests import strategies
 
 
@@ -184,3 +184,13 @@ def test_rows_are_scaled_to_sum_one():
     weights = sparse.csr_array([[1e308, 1e308, 0.0], [5e-324, 0.0, 0.0], [0.0, 0.0, 0.0]])
     assert scaled_rows(weights).toarray().tolist() == [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     assert weights.data[0] == 1e308
+
+
+def test_whole_grains_sum_to_one():
+    """The largest entry of a row takes up what rounding leaves."""
+    random = np.random.default_rng(0)
+    share = np.concatenate([random.dirichlet(np.ones(size)) for size in (1, 3, 7)])
+    probability, grains = whole_grains(share, np.array([0, 1, 4, 11]))
+    assert np.array_equal(probability, grains * GRAIN)
+    assert np.add.reduceat(probability, [0, 1, 4]).tolist() == [1.0, 1.0, 1.0]
+    np.testing.assert_allclose(probability, share, atol=10 * GRAIN)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric.solving.nearby import nearby_distance, trees_of
+from bisimetric.operators.bellman import Bellman
+from bisimetric.solving.nearby import near_distance, nearby_distance, one_step_error, trees_of
 
 
 def problems(seed, *, starts=None, n=15):
@@ -36,13 +37,31 @@ def test_as_accurate_as_resamples_need(seed, starts):
 
 
 def test_pairs_that_are_hardly_visited_may_keep_their_couplings():
-    """In large problems, where that saves half a sweep."""
+    """In large problems, where that saves half of both sweeps."""
     before, after = problems(3, n=50)
     neighbour = trees_of(bm.solve(before, quotient=False))
-    assert neighbour.rare.mean() > 0.2
+    assert neighbour.rare.mean() > neighbour.rough.mean() > 0.2
     expected = bm.solve(after).distance
     assert nearby_distance(after, neighbour) == pytest.approx(expected, rel=1e-3)
     assert nearby_distance(after, neighbour) == nearby_distance(after, neighbour)
+
+
+def test_several_steps_where_one_does_not_do():
+    """They settle to far less than resamples need; how much one step misses is known."""
+    before, after = problems(4, n=50)
+    neighbour, bellman = trees_of(bm.solve(before, quotient=False)), Bellman.of(after)
+    expected = bm.solve(after).distance
+    missed = abs(nearby_distance(after, neighbour) / expected - 1)
+    assert one_step_error(bellman, neighbour) == pytest.approx(missed, abs=1e-4)
+    neighbour.one_step = False
+    assert near_distance(bellman, neighbour) == pytest.approx(expected, rel=1e-4)
+
+
+def test_other_costs_are_no_obstacle():
+    """Rewards are estimated again in resamples; a larger scale does not matter."""
+    before, after = problems(5)
+    dearer = bm.Problem(after.source, after.target, discount=0.9, cost=3.0 * after.cost)
+    assert nearby_distance(dearer, trees_of(bm.solve(before))) == pytest.approx(bm.solve(dearer).distance, rel=5e-4)
 
 
 def test_without_a_neighbour_it_is_solved_afresh():

@@ -16,7 +16,7 @@ from bisimetric.errors import InvalidOption, InvalidProblem
 from bisimetric.estimation.changed import changes
 from bisimetric.estimation.comparison import Comparison, merged
 from bisimetric.estimation.pooled import PooledLogs, on_union, pooled
-from bisimetric.estimation.resampling import NULL, Resampling
+from bisimetric.estimation.resampling import BOOTSTRAP, NULL, Resampling
 from bisimetric.estimation.rounds import ResampleDone, run
 from bisimetric.many.backends import checked_n_jobs
 from bisimetric.many.chunks import portable
@@ -26,7 +26,7 @@ from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.readers.trajectories import from_trajectories
 from bisimetric.solving.guarantee import guarantee
-from bisimetric.solving.nearby import NEARBY_TOL, trees_of
+from bisimetric.solving.nearby import NEARBY_TOL
 from bisimetric.solving.solve import solve
 
 BYTES_PER_COMPARED_PAIR = 250  # of states: costs, distances, bounds and trees of sparse chains
@@ -90,8 +90,8 @@ def compare(
 
     Notes
     -----
-    Resampled distances are computed from the transport trees of a solved neighbour, to less than 1e-3 of themselves,
-    without certificates. A state that a resample never leaves is absorbing in it. With hidden states, such as the most
+    Resampled distances are computed from the transport trees of a solved neighbour, to about 1e-3 of themselves,
+    without certificates; the p-value takes the distance of the logs computed in the same way. A state that a resample never leaves is absorbing in it. With hidden states, such as the most
     likely paths of a fitted hidden Markov model, everything is conditional on those paths being right.
 
     Examples
@@ -168,7 +168,8 @@ def _compared(a: EstimatedChain, b: EstimatedChain, options: dict[str, Any], bef
         portable(resampling, "cost")
     observed = solve(resampling.problem(logs.split()), tol=NEARBY_TOL**2, initial=solution.value, quotient=False)
     shuffled = solve(resampling.problem(resampling.weights(NULL, 0)), tol=NEARBY_TOL**2, throw=False, quotient=False)
-    resampling = replace(resampling, neighbours=(trees_of(shuffled), trees_of(observed)))
+    resampling = resampling.started_from(NULL, shuffled).started_from(BOOTSTRAP, observed)
+    as_resampled = resampling.distance_of(logs.split(), resampling.neighbours[NULL])
     found = run(resampling, options["resamples"], options["n_jobs"], options["on_resample"])
     bounds = guarantee(solution, confidence=options["confidence"], extrapolate=False)
     return Comparison(
@@ -184,6 +185,7 @@ def _compared(a: EstimatedChain, b: EstimatedChain, options: dict[str, Any], bef
         confidence=options["confidence"],
         seed=options["seed"],
         resamples=options["resamples"],
+        _observed=as_resampled,
         _options=options,
         _logs=logs,
     )

@@ -8,7 +8,8 @@ row of both logs together: that changes no distance, and a derivative towards it
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +17,10 @@ from scipy import sparse
 
 from bisimetric._support.frozen import Immutable, changed
 from bisimetric.errors import InvalidData, InvalidOption
+from bisimetric.kernels.layout import Rows
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.estimated import EstimatedChain, SequenceCounts, Totals, mean_reward
-from bisimetric.models.rows import GRAIN, Ints, exact_rows
+from bisimetric.models.rows import GRAIN, Floats, Ints, Mask, whole_grains
 
 ABSENT = 4 * GRAIN  # probability of a transition that a sample lacks
 RARELY_LEFT = 15  # sequences of a sample: a state that fewer of them leave may be a dead end in a resample
@@ -55,35 +57,60 @@ class PooledLogs(Immutable):
         entered = np.bincount(self.sequences.target, weights=total.counts, minlength=len(self.names))
         return np.asarray((left + entered + total.starts) > 0)
 
-    def chain(self, total: Totals) -> MarkovChain:
-        """The chain of a sample, with the transitions of the union."""
-        rows, row = self.sequences, self.sequences.source
-        n = len(self.names)
+    @cached_property
+    def layout(self) -> Layout:
+        """The transitions of every chain."""
+        n, row = len(self.names), self.sequences.source
+        loop = row == self.sequences.target
+        with_loop = np.zeros(n, np.bool_)
+        with_loop[row[loop]] = True
+        indptr = np.searchsorted(row, np.arange(n + 1))
+        return Layout(indptr, self.sequences.target.astype(np.int32), loop, with_loop)
+
+    def rows(self, total: Totals) -> Rows:
+        """The rows of a sample, with the transitions of the union: multiples of the grain that sum to one."""
+        n, row, (indptr, target, loop, with_loop) = len(self.names), self.sequences.source, self.layout
         weight = total.counts.astype(np.float64) + self.smoothing
         left = np.bincount(row, weights=weight, minlength=n)
-        entered = np.bincount(rows.target, weights=total.counts, minlength=n) + total.starts
-        elsewhere = (left + entered == 0.0)[row]  # never visited in the sample, so the row changes no distance
-        weight[elsewhere] = self.counts[elsewhere]
-        left = np.bincount(row, weights=weight, minlength=n)
-        dead = left == 0.0
-        loops = (rows.source == rows.target) & dead[row]
-        weight[loops] = 1.0
-        left[dead] = 1.0
-        without_loop = dead & ~np.isin(np.arange(n), row[loops])  # never a dead end of a sample, or hardly ever
-        weight[without_loop[row]] = 1.0
-        left[without_loop] = np.bincount(row, minlength=n)[without_loop]
+        if not left.all():
+            entered = np.bincount(target, weights=total.counts, minlength=n) + total.starts
+            elsewhere = (left + entered == 0.0)[row]  # never visited in the sample, so the row changes no distance
+            weight[elsewhere] = self.counts[elsewhere]
+            dead = np.bincount(row, weights=weight, minlength=n) == 0.0
+            weight[loop & dead[row]] = 1.0
+            weight[(dead & ~with_loop)[row]] = 1.0  # never a dead end of a sample, or hardly ever
+            left = np.bincount(row, weights=weight, minlength=n)
         share = np.maximum(weight / left[row], ABSENT)
-        indptr = np.searchsorted(row, np.arange(n + 1))
         share /= np.add.reduceat(share, indptr[:-1])[row]
-        exact = exact_rows(sparse.csr_array((share, rows.target, indptr), shape=(n, n)), "transitions", 1.0)
-        start = exact_rows(sparse.csr_array(total.starts[None, :] / total.starts.sum()), "start", 1.0)
+        return Rows(indptr, target, whole_grains(share, indptr)[0])
+
+    def start(self, total: Totals) -> Floats:
+        """The law of first states in a sample; exact, as rows are."""
+        law = np.zeros(len(self.names))
+        seen = np.flatnonzero(total.starts)
+        law[seen] = whole_grains(total.starts[seen] / total.starts.sum(), np.array([0, len(seen)]))[0]
+        return law
+
+    def chain(self, total: Totals) -> MarkovChain:
+        """The chain of a sample."""
+        n, rows = len(self.names), self.rows(total)
+        matrix = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(n, n))
         return changed(
             self.template,
-            transitions=exact.matrix,
-            row_error=exact.error,
+            transitions=matrix,
+            row_error=np.full(n, matrix.nnz * ABSENT),
             reward=mean_reward(total),
-            start=start.matrix.toarray()[0],
+            start=self.start(total),
         )
+
+
+class Layout(NamedTuple):
+    """The transitions of a union in CSR form."""
+
+    indptr: Ints
+    target: npt.NDArray[np.int32]
+    loop: Mask  # [T], transitions from a state to itself
+    with_loop: Mask  # [n], states that have one
 
 
 def pooled(first: EstimatedChain, second: EstimatedChain) -> PooledLogs:

@@ -10,7 +10,7 @@ drawn, in which process, or in which order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,14 @@ from bisimetric.errors import InvalidData
 from bisimetric.estimation.pooled import PooledLogs
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Ints
+from bisimetric.operators.bellman import Bellman
 from bisimetric.problems.discounted import Problem
-from bisimetric.solving.nearby import Neighbour, nearby_distance
+from bisimetric.solving.nearby import Neighbour, near_distance, nearby_distance, one_step_error, trees_of
+from bisimetric.solving.solution import Solution
 
 NULL, BOOTSTRAP = 0, 1
+TRIED = (1, 2, 3)  # numbers of resamples that show whether one step from the neighbour does
+ONE_STEP_ERROR = 1e-3  # of each of them, relative, up to which it does
 MOST_DRAWS = 100  # draws of a resample until each side has a start
 
 
@@ -62,7 +66,7 @@ class Resampling:
 
     def chains(self, weights: tuple[Ints, Ints]) -> tuple[MarkovChain, MarkovChain]:
         """The chains of both sides, on the union."""
-        first, second = (self.logs.chain(self.logs.sequences.totals(side)) for side in weights)
+        first, second = map(self.logs.chain, self.logs.sequences.totals_of(*weights))
         return first, second
 
     def problem(self, weights: tuple[Ints, Ints]) -> Problem:
@@ -73,8 +77,31 @@ class Resampling:
         return Problem(first, second, discount=self.discount, cost=self.cost, normalised=self.normalised)
 
     def distance(self, kind: int, k: int) -> float:
-        """The distance of resample k of a kind, to less than 1e-3 of itself."""
-        return nearby_distance(self.problem(self.weights(kind, k)), self.neighbours[kind])
+        """The distance of resample k of a kind, to about 1e-3 of itself."""
+        return self.distance_of(self.weights(kind, k), self.neighbours[kind])
+
+    def distance_of(self, weights: tuple[Ints, Ints], neighbour: Neighbour | None) -> float:
+        """The distance between two samples, from a neighbour if there is one."""
+        if neighbour is None or self.posed is None:
+            return nearby_distance(self.problem(weights), neighbour)
+        return near_distance(self._operator(weights, neighbour), neighbour)
+
+    def _operator(self, weights: tuple[Ints, Ints], neighbour: Neighbour) -> Bellman:
+        """The operator of two samples near a neighbour."""
+        if self.posed is None:
+            return Bellman.of(self.problem(weights))
+        logs, (first, second) = self.logs, self.logs.sequences.totals_of(*weights)
+        starts = logs.start(first), logs.start(second)
+        return replace(neighbour.bellman, source=logs.rows(first), target=logs.rows(second), starts=starts)
+
+    def started_from(self, kind: int, solution: Solution) -> Resampling:
+        """The same with resamples of a kind that start from a solved one; a few are tried."""
+        neighbour = trees_of(solution)
+        if neighbour is not None:
+            operators = (self._operator(self.weights(kind, k), neighbour) for k in TRIED)
+            neighbour.one_step = all(one_step_error(operator, neighbour) <= ONE_STEP_ERROR for operator in operators)
+        pair = (neighbour, self.neighbours[BOOTSTRAP]) if kind == NULL else (self.neighbours[NULL], neighbour)
+        return replace(self, neighbours=pair)
 
     # ---- as `many.runs` sees it: a question that answers tasks
 

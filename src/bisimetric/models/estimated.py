@@ -73,13 +73,19 @@ class SequenceCounts(Immutable):
 
     def totals(self, weights: npt.NDArray[Any] | None = None) -> Totals:
         """Sums over all sequences, or with a weight [N] for each."""
-        times = np.ones(len(self), np.int64) if weights is None else weights
+        return self.totals_of(np.ones(len(self), np.int64) if weights is None else weights)[0]
+
+    def totals_of(self, *weights: npt.NDArray[Any]) -> list[Totals]:
+        """The sums for several weights [N], in one pass over the sequences."""
         known = self.start >= 0
-        starts = np.bincount(self.start[known], weights=times[known], minlength=self.n_states).astype(np.int64)
-        counts = np.asarray(self.counts.T @ times)
-        if self.reward is None or self.visits is None:
-            return Totals(counts, starts, None, None)
-        return Totals(counts, starts, np.asarray(self.reward.T @ times), np.asarray(self.visits.T @ times))
+        first = self.start[known]
+        times = np.stack(weights, axis=1)
+        counts, *sums = (
+            [None] * len(weights) if part is None else np.ascontiguousarray((part.T @ times).T)
+            for part in (self.counts, self.reward, self.visits)
+        )
+        starts = [np.bincount(first, weights=side[known], minlength=self.n_states).astype(np.int64) for side in weights]
+        return [Totals(*parts) for parts in zip(counts, starts, *sums, strict=True)]
 
     def without(self, dropped: Mask) -> SequenceCounts:
         """The same without some states and all transitions from and to them."""

@@ -178,9 +178,7 @@ def exact_rows(matrix: sparse.csr_array, what: str, tol: float) -> ExactRows:
 def _round_to_grain(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> ExactRows:
     n_rows, n_columns = matrix.shape
     share = matrix.data / _accurate_sums(matrix, row)[row]
-    grains = np.rint(share / GRAIN).astype(np.int64)
-    grains[_first_largest(grains, matrix.indptr)] += GRAINS_IN_ONE - _row_sums(grains, matrix.indptr)  # no row is empty
-    probability = grains * GRAIN
+    probability, grains = whole_grains(share, matrix.indptr)
     moved = np.bincount(row, weights=np.abs(share - probability), minlength=n_rows)
     changed = np.logical_or.reduceat(matrix.data != probability, matrix.indptr[:-1])
     error = np.where(changed, moved + RESCALING_ROUNDING, 0.0)
@@ -199,6 +197,16 @@ def _round_to_grain(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Exa
     for part in (exact.data, exact.indices, exact.indptr):
         frozen(part)
     return ExactRows(exact, frozen(error))
+
+
+def whole_grains(share: Floats, indptr: npt.NDArray[Any]) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Shares rounded to multiples of the grain, which sum to one exactly in every row, and those multiples.
+
+    Rows sum to one about, and none is empty. The largest entry of a row takes up the difference.
+    """
+    grains = np.rint(share / GRAIN).astype(np.int64)
+    grains[_first_largest(grains, indptr)] += GRAINS_IN_ONE - _row_sums(grains, indptr)
+    return np.asarray(grains * GRAIN, np.float64), grains
 
 
 def _accurate_sums(matrix: sparse.csr_array, row: npt.NDArray[np.int64]) -> Floats:

@@ -208,15 +208,19 @@ class Bellman:
         lowest, highest, pivots = zip(*found, strict=True)
         return min(lowest), max(highest), sum(pivots)
 
-    def repair(self, value: Floats, trees: Trees) -> Sweep:
-        """The same for trees that are optimal for `value` and other rows with the same successors; nothing stops."""
+    def repair(self, value: Floats, trees: Trees, rough: Mask = NEVER) -> Sweep:
+        """The same for trees that are optimal for `value` and other rows with the same successors; nothing stops.
+
+        Trees of pairs in the mask `rough` that are not feasible for these rows keep the flows that they have; their
+        residuals are lower bounds, exact to first order.
+        """
         residual = np.empty(self.pairs.size)
         largest, tol = self._pivot_tolerances(value, 0.0)
 
         def work(first: int, last: int) -> tuple[float, float, int]:
             lowest, highest, pivots = kernels.transport.sweep.repair(
                 first, last, value, self.cost, self.scale, self.discount, self.source, self.target, self.pairs.listed,
-                trees, residual, tol,
+                trees, residual, tol, rough,
             )  # fmt: skip
             return lowest, highest, pivots
 

@@ -16,7 +16,7 @@ import numpy as np
 from bisimetric._support.options import as_float, is_positive, shown
 from bisimetric.errors import InvalidOption
 from bisimetric.kernels.layout import Trees
-from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
 from bisimetric.operators.bellman import Bellman, Sweep
 from bisimetric.operators.trees import TreeWitness, new_trees
 
@@ -241,14 +241,8 @@ def sweep(bellman: Bellman, value: Floats, before: TreeIterate | None = None, *,
     return found
 
 
-def sweep_trees(
-    bellman: Bellman, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0, skip: Mask | None = None
-) -> TreeIterate:
+def sweep_trees(bellman: Bellman, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> TreeIterate:
     """The same for the solvers of this package, with trees and values that need no checks; `cold`: no trees yet."""
-    return swept_iterate(bellman, value, trees, bellman.improve(value, trees, cold=cold, ignore=ignore, skip=skip))
-
-
-def swept_iterate(bellman: Bellman, value: Floats, trees: Trees, found: Sweep) -> TreeIterate:
-    """The iterate of a sweep."""
+    found = bellman.improve(value, trees, cold=cold, ignore=ignore)
     below, above = bellman.bounds(found)
     return TreeIterate(value, TreeWitness(bellman, value, trees), above - below, found)

@@ -38,12 +38,11 @@ from bisimetric.kernels.layout import (
     IN_REACH,
     START_ACCURACY,
     STEP_ACCURACY,
-    Trees,
 )
-from bisimetric.models.rows import Floats, Mask
+from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation, rough_value
-from bisimetric.operators.trees import TreeWitness, moved_trees, new_trees
+from bisimetric.operators.trees import new_trees
 from bisimetric.solvers.base import (
     FAILURES,
     FINEST_ACCURACY,
@@ -51,7 +50,6 @@ from bisimetric.solvers.base import (
     Solver,
     TreeIterate,
     sweep_trees,
-    swept_iterate,
 )
 
 LOOSER, IN_REACH_LOOSER = 3.0, 3.0  # factor on the accuracy, and IN_REACH, where evaluations are preconditioned
@@ -114,31 +112,12 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
         evaluation = Evaluation(bellman)
         return PolicyIterate(swept.value, swept.witness, swept.gap, swept.sweep, evaluation, self.accuracy, tol)
 
-    def resume(
-        self, bellman: Bellman, before: TreeWitness, tol: float = 0.0, room: Trees | None = None
-    ) -> PolicyIterate | None:
-        """The first iterate from the trees of another solve, whose rows have the same successors; None for others.
-
-        `room`: trees of an earlier call with the same `before`, which are overwritten.
-        """
-        trees = moved_trees(bellman, before, room)
-        if trees is None:
-            return None
-        value = before.value * (bellman.scale / before.bellman.scale)
-        swept = swept_iterate(bellman, value, trees, bellman.repair(value, trees))
-        evaluation = Evaluation(bellman)
-        return PolicyIterate(swept.value, swept.witness, swept.gap, swept.sweep, evaluation, self.accuracy, tol)
-
     def step(self, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
-        return self.step_outside(None, bellman, iterate)
-
-    def step_outside(self, skip: Mask | None, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
-        """A step that keeps the couplings of the pairs in the mask `skip`; its gap then proves nothing."""
         if iterate.gap == 0.0 and iterate.sweep.pivots == 0:  # T V = V to the last bit, so there is nothing to improve
             return iterate
         value = _evaluate(iterate, _target(iterate))
         ignore = max(IGNORED * (iterate.sweep.highest - iterate.sweep.lowest), FREE_PIVOT * _allowed_span(iterate))
-        swept = sweep_trees(bellman, value, iterate.trees, cold=False, ignore=ignore, skip=skip)
+        swept = sweep_trees(bellman, value, iterate.trees, cold=False, ignore=ignore)
         after = replace(iterate, value=value, witness=swept.witness, gap=swept.gap, sweep=swept.sweep, failures=0)
         if after.gap < PROGRESS * iterate.gap:
             return after

@@ -118,3 +118,18 @@ def test_repaired_trees_are_as_good_as_new_ones(instance):
         np.testing.assert_allclose(swept.residual.reshape(value.shape), after.expected(value), atol=1e-9)
         assert swept.lowest <= swept.residual.min() <= swept.residual.max() == swept.highest
         after.check_trees()
+
+
+def test_rough_trees_keep_their_flows_and_give_lower_bounds(instance):
+    """Where the flows of a tree are no longer feasible; all others are repaired as ever."""
+    rows = [chain.transitions.toarray() for chain in (instance.problem.source, instance.problem.target)]
+    value = list(values(instance.bellman.shape))[1]
+    instance.improve(value, cold=True)
+    after = Instance(*(moved(matrix, seed) for seed, matrix in enumerate(rows)))
+    for name in ("code", "used", "target", "weight"):
+        np.copyto(getattr(after.trees, name), getattr(instance.trees, name))
+    swept = after.bellman.repair(value, after.trees, np.ones(value.shape, np.bool_))
+    assert swept.pivots == 0
+    assert (swept.residual.reshape(value.shape) <= after.expected(value) + 1e-9).all()
+    same = instance.bellman.repair(value, instance.trees, np.ones(value.shape, np.bool_))
+    np.testing.assert_allclose(same.residual.reshape(value.shape), instance.expected(value), atol=1e-9)

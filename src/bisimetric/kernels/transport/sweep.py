@@ -318,13 +318,38 @@ def _is_strongly_feasible(sx, sy, real):
     return broken == 0
 
 
+@inlined_part
+def _flow_cost(x_at, y_at, sx, sy, p_to, q_to, value, tree, real):
+    """The cost of the flows on a tree."""
+    total = 0.0
+    for k in range(sx + sy - 1):
+        u = tree[k, CHILD]
+        w = tree[k, PARENT]
+        state = Index(p_to[Index(x_at + min(u, w))])
+        total += real[FLOW, u] * value[state, Index(q_to[Index(y_at + max(u, w) - sx)])]
+    return total
+
+
+@inlined_part
+def _tree_potentials(x_at, y_at, sx, sy, p_to, q_to, value, tree, real):
+    """Compute the potentials of a tree."""
+    real[POT, 0] = 0.0
+    for k in range(sx + sy - 1):
+        u = tree[k, CHILD]
+        w = tree[k, PARENT]
+        state = Index(p_to[Index(x_at + min(u, w))])
+        real[POT, u] = value[state, Index(q_to[Index(y_at + max(u, w) - sx)])] - real[POT, w]
+
+
 @kernel
-def repair(first, last, value, cost, scale, discount, P, Q, pairs, trees, residual, tol):
+def repair(first, last, value, cost, scale, discount, P, Q, pairs, trees, residual, tol, rough):
     """Make trees that are optimal for `value` and other probabilities on the same supports optimal for these rows.
 
-    As `improve`: sets residual = c + γ·OT_value - value for the pairs first..last by number, and returns a lower bound
-    on all residuals, an upper bound, and the number of pivots. Nothing stops. A tree whose flows stay strongly feasible
-    needs no pivot; the dual simplex repairs the others, or a staircase replaces them.
+    As `improve`: sets residual = c + γ·OT_value - value for the pairs first..last by number, and returns the least and
+    the largest residual, and the number of pivots. Nothing stops. A tree whose flows stay strongly feasible is still
+    optimal, so only its flows are computed; the dual simplex repairs the others, or a staircase replaces them. Pairs in
+    the mask `rough` are not repaired: they keep the flows that are stored, those for the other probabilities, and the
+    residual is that of their potentials, which bound the transport from below.
     """
     p_at, p_to, p_mass = P.indptr, P.indices, P.data
     q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
@@ -332,8 +357,9 @@ def repair(first, last, value, cost, scale, discount, P, Q, pairs, trees, residu
     target, weight, used = trees.target, trees.weight, trees.used
     row, number = pairs.row, pairs.number
     width = value.shape[1]
-    x_first = np.searchsorted(row, first, "right") - 1
-    x_last = np.searchsorted(row, last, "left")
+    any_rough = rough.size > 0
+    x_first = _rows_up_to(row, first) - 1
+    x_last = _rows_up_to(row, last - 1)
     largest_x, largest_y = _longest(p_at, x_first, x_last), _longest(q_at, 0, cost.shape[1])
     local = np.empty((largest_x, largest_y))
     tree, real = new_tree(largest_x + largest_y)
@@ -348,25 +374,28 @@ def repair(first, last, value, cost, scale, discount, P, Q, pairs, trees, residu
             y_at = q_at[y]
             sy = q_at[y + 1] - y_at
             at = offset[x] + y * (sx - 1) + y_at
-            ignored = tol[sx + sy]
-            _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local)
             _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
             _load(codes, shift, at, sx + sy - 1, tree)
             flows(sx, sy, tree, real)
-            if not _is_strongly_feasible(sx, sy, real):
-                repairs = dual(sx, sy, local, tree, real)
-                n_pivots += abs(repairs)
-                if repairs < 0:
-                    staircase(sx, sy, tree, real)
-                    n_pivots += abs(primal(sx, sy, local, tree, real, ignored))
-            used[pair] = _store(
-                x_at, y_at, at, sx, sy, p_to, q_to, False, number, width, tree, real, codes, shift, target, weight
-            )
-            _potentials(codes, shift, at, sx, sy, local, real)
-            slack = _slack(sx, sy, local, real, HUGE_COST)
-            change = cost[x, y] * scale + discount * _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real) - value[x, y]
+            feasible = _is_strongly_feasible(sx, sy, real)
+            if not feasible and any_rough and rough[x, y]:
+                _tree_potentials(x_at, y_at, sx, sy, p_to, q_to, value, tree, real)
+                transported = _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real)
+            else:
+                if not feasible:
+                    _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local)
+                    repairs = dual(sx, sy, local, tree, real)
+                    n_pivots += abs(repairs)
+                    if repairs < 0:
+                        staircase(sx, sy, tree, real)
+                        n_pivots += abs(primal(sx, sy, local, tree, real, tol[sx + sy]))
+                used[pair] = _store(
+                    x_at, y_at, at, sx, sy, p_to, q_to, False, number, width, tree, real, codes, shift, target, weight
+                )
+                transported = _flow_cost(x_at, y_at, sx, sy, p_to, q_to, value, tree, real)
+            change = cost[x, y] * scale + discount * transported - value[x, y]
             residual[pair] = change
-            lowest = min(lowest, change + discount * slack)
+            lowest = min(lowest, change)
             highest = max(highest, change)
     return lowest, highest, n_pivots
 

@@ -160,7 +160,7 @@ def _statements(answer: Comparison) -> TableSection:
             "Bootstrap",
             f"[{answer.interval[0]:.4g}, {answer.interval[1]:.4g}]",
             "the two processes",
-            "not this close to zero" if answer.near_zero else f"a rough error bar, less often than {level}",
+            "not this close to zero" if answer.near_zero else f"about {level}",
         ],
         [
             "Guarantee",
