@@ -35,7 +35,7 @@ DISCOUNT, LEVEL, CONFIDENCE = 0.8, 0.05, 0.95
 SUCCESSORS, STARTS, MEAN_LENGTH, LONGEST = 4, 3, 12, 60
 MIXED_ROWS, MIXED_SHARE = 1 / 3, 0.5  # of a different process
 RESAMPLES, BOOTSTRAPS = 19, 59  # a test at level 1/20 is exact with 19
-WORKERS = 2
+WORKERS, CHUNK = 2, 25  # processes; repetitions that one does at a time
 SETTLED_TO = 1e-8  # relative gap of the solves that resamples start from
 
 
@@ -46,19 +46,20 @@ class Setting(NamedTuple):
     sequences: int
     share: float  # of another process in the rows that differ; 0 for the same process twice
     repetitions: int
-    intervals: int = 0  # repetitions with a guarantee and bootstrap intervals, the first ones
+    guaranteed: int = 0  # repetitions with a guarantee, the first ones
+    bootstrapped: int = 0  # repetitions with bootstrap intervals
     tested: bool = True  # with a permutation test
 
 
 def settings(*, quick: bool) -> list[Setting]:
     """Size and coverage for 10 and 50 states; then power, for 10 states."""
-    tests, intervals, few = (20, 10, 10) if quick else (1000, 500, 60)
+    many, few = (20, 10) if quick else (500, 60)
     found = []
-    for states, counts in ((10, (50, 500, 5000)), (50, (50, 5000))):
+    for states, counts, bootstrapped in ((10, (50, 500, 5000), many), (50, (50, 5000), many // 5)):
         for sequences in counts:
             found += [
-                Setting(states, sequences, 0.0, tests, intervals),
-                Setting(states, sequences, MIXED_SHARE, intervals, intervals, tested=states == 10),
+                Setting(states, sequences, 0.0, many * (2 if states == 10 else 1), many, bootstrapped),
+                Setting(states, sequences, MIXED_SHARE, many, many, bootstrapped, tested=states == 10),
             ]
     changes, counts = (0.1, 0.2, 0.4), (50, 200, 1000, 5000)
     return found + [Setting(10, sequences, share, few) for share in changes for sequences in counts]
@@ -121,31 +122,46 @@ def simulated(truth: Process, sequences: int, random: np.random.Generator) -> Es
 
 def measure(quick: bool, progress: Callable[[str], None]) -> list[Row]:
     """One row for each setting; then the widths."""
+    wanted = settings(quick=quick)
     rows = []
     with ProcessPoolExecutor(WORKERS, get_context("spawn")) as workers:
-        for row in workers.map(repeated, settings(quick=quick)):
-            rows.append(row)
-            progress(", ".join(f"{name} {value}" for name, value in row.items()))
+        parts = [[workers.submit(repetitions, setting, k) for k in chunks(setting)] for setting in wanted]
+        for setting, found in zip(wanted, parts, strict=True):
+            rows.append(summary(setting, [one for part in found for one in part.result()]))
+            progress(", ".join(f"{name} {value}" for name, value in rows[-1].items()))
     return rows + [width(name) for name in EXAMPLES]
 
 
-def repeated(setting: Setting) -> Row:
-    """All repetitions of a setting; repetition k has the seed (states, sequences, k)."""
-    began = time.process_time()
+def chunks(setting: Setting) -> list[range]:
+    """The numbers of all repetitions, in parts for different processes."""
+    return [range(k, min(k + CHUNK, setting.repetitions)) for k in range(0, setting.repetitions, CHUNK)]
+
+
+def repetitions(setting: Setting, numbers: range) -> list[dict[str, float]]:
+    """What each of these repetitions finds; repetition k has the seed (states, sequences, k)."""
     before, after = process(setting.states), process(setting.states, setting.share)
-    truth = bm.distance(before.chain(), after.chain(), discount=DISCOUNT).distance
-    found = [_once(setting, before, after, truth, k) for k in range(setting.repetitions)]
+    truth = _truth(setting)
+    found = []
+    for number in numbers:
+        began = time.process_time()
+        found.append(_once(setting, before, after, truth, number) | {"cpu_s": time.process_time() - began})
+    return found
+
+
+def _truth(setting: Setting) -> float:
+    before, after = process(setting.states), process(setting.states, setting.share)
+    return bm.distance(before.chain(), after.chain(), discount=DISCOUNT).distance
+
+
+def summary(setting: Setting, found: list[dict[str, float]]) -> Row:
+    """Means over repetitions, each over those that have the number; and the CPU seconds of all."""
     mean = {name: rounded(np.mean([one[name] for one in found if name in one])) for name in found[0]}
     return {
         "kind": "logs",
-        "states": setting.states,
-        "sequences": setting.sequences,
-        "share": setting.share,
-        "repetitions": setting.repetitions,
-        "intervals": setting.intervals,
-        "truth": rounded(truth),
+        **setting._asdict(),
+        "truth": rounded(_truth(setting)),
         **mean,
-        "cpu_s": round(time.process_time() - began, 1),
+        "cpu_s": round(sum(one["cpu_s"] for one in found), 1),
     }
 
 
@@ -161,9 +177,10 @@ def _once(setting: Setting, before: Process, after: Process, truth: float, numbe
         null = np.array([near.distance(NULL, k) for k in range(RESAMPLES)])
         observed = near.distance_of(resampling.logs.split(), near.neighbours[NULL])
         found |= {"null": float(np.median(null)), "rejected": float(permutation_p_value(observed, null) <= LEVEL)}
-    if number < setting.intervals:
+    if number < setting.guaranteed:
         known = bm.guarantee(solution, confidence=CONFIDENCE, extrapolate=False)
         found |= {"guarantee": float(known.low <= truth <= known.high), "guarantee_width": known.high - known.low}
+    if number < setting.bootstrapped:
         near = _from_neighbour(resampling, BOOTSTRAP)
         drawn = np.array([near.distance(BOOTSTRAP, k) for k in range(BOOTSTRAPS)])
         intervals = bootstrap_intervals(solution.distance, drawn, CONFIDENCE)
@@ -273,8 +290,8 @@ def width(name: str) -> Row:
 
 def tables(rows: Sequence[Row]) -> list[Table]:
     """Coverage by setting, power, and widths."""
-    covered = [row for row in rows if row.get("intervals")]
-    power = [row for row in rows if row["kind"] == "logs" and not row["intervals"]]
+    covered = [row for row in rows if row.get("guaranteed")]
+    power = [row for row in rows if row["kind"] == "logs" and not row["guaranteed"]]
     wide = [row for row in rows if row["kind"] == "width"]
     head = [
         "processes",
@@ -305,8 +322,8 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     notes = [
         "change found: permutation test at level 5 %; the same process twice should give 5 %.",
         "guarantee, bootstrap, percentile: how often the interval with confidence 95 % holds the true distance.",
-        f"Intervals are from the first {covered[0]['intervals'] if covered else 0} repetitions, bootstraps with "
-        f"{BOOTSTRAPS} resamples each.",
+        f"Guarantees are from the first 500 repetitions. Bootstraps have {BOOTSTRAPS} resamples and are from the first "
+        "500 with 10 states, from the first 100 with 50.",
     ]
     counts = sorted({row["sequences"] for row in power})
     lines = []

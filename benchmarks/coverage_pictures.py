@@ -24,7 +24,7 @@ def power(rows: Sequence[Row]) -> Any:
     """Left: distances of estimated chains and what chance alone makes. Right: how often a change is found."""
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 4.4), layout="constrained")
-    found = [row for row in rows if row["kind"] == "logs" and not row["intervals"]]
+    found = [row for row in rows if row["kind"] == "logs" and not row["guaranteed"]]
     for share, (colour, marker) in zip(sorted({row["share"] for row in found}), CHANGES, strict=False):
         mine = sorted((row for row in found if row["share"] == share), key=lambda row: row["sequences"])
         counts, label = [row["sequences"] for row in mine], f"true distance {mine[0]['truth']:.3f}"
@@ -58,7 +58,7 @@ def intervals(rows: Sequence[Row]) -> Any:
     """How often intervals hold the true distance, for the same process twice and for different ones."""
     plt = pyplot()
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 4.0), sharey=True, layout="constrained")
-    found = [row for row in rows if row["kind"] == "logs" and row["intervals"] and row["states"] == STATES]
+    found = [row for row in rows if row["kind"] == "logs" and row["guaranteed"] and row["states"] == STATES]
     for axis, title, same in zip(axes, ("the same process twice", "different processes"), (True, False), strict=True):
         mine = sorted((row for row in found if (row["share"] == 0) == same), key=lambda row: row["sequences"])
         for name, (colour, marker, label) in INTERVALS.items():

@@ -23,9 +23,16 @@ def test_logs_follow_their_process():
 def test_a_setting_and_its_tables():
     """Rates are between 0 and 1; every column has its number, or none where it was not asked for."""
     rows = [
-        coverage.repeated(coverage.Setting(10, 50, 0.0, 3, 1)),
-        coverage.repeated(coverage.Setting(10, 50, 0.5, 2, 1, tested=False)),
-        coverage.repeated(coverage.Setting(10, 50, 0.2, 2)),
+        coverage.summary(setting, coverage.repetitions(setting, range(setting.repetitions)))
+        for setting in (
+            coverage.Setting(10, 50, 0.0, 3, 1, 1),
+            coverage.Setting(10, 50, 0.5, 2, 1, 1, tested=False),
+            coverage.Setting(10, 50, 0.2, 2),
+        )
+    ]
+    assert [list(part) for part in coverage.chunks(coverage.Setting(10, 50, 0.0, 30))] == [
+        [*range(25)],
+        [*range(25, 30)],
     ]
     assert rows[0]["truth"] == 0
     assert rows[0]["distance"] > 0.1

@@ -91,8 +91,9 @@ def compare(
     Notes
     -----
     Resampled distances are computed from the transport trees of a solved neighbour, to about 1e-3 of themselves,
-    without certificates; the p-value takes the distance of the logs computed in the same way. A state that a resample never leaves is absorbing in it. With hidden states, such as the most
-    likely paths of a fitted hidden Markov model, everything is conditional on those paths being right.
+    without certificates; the p-value takes the distance of the logs computed in the same way. A state that a resample
+    never leaves is absorbing in it. With hidden states, such as the most likely paths of a fitted hidden Markov model,
+    everything is conditional on those paths being right.
 
     Examples
     --------
