@@ -31,9 +31,9 @@ import numpy as np
 from bisimetric._support.blocks import one_thread
 from bisimetric.certificates.starts import start_distance
 from bisimetric.errors import MissingStart, ToleranceNotReached
-from bisimetric.kernels.layout import Trees
+from bisimetric.kernels.layout import NEVER, Trees
 from bisimetric.models.rows import Floats, Mask
-from bisimetric.operators.bellman import NEVER, Bellman, Sweep, is_immediate
+from bisimetric.operators.bellman import Bellman, Sweep, is_immediate
 from bisimetric.operators.evaluation import Evaluation
 from bisimetric.operators.trees import TreeWitness, is_compact, new_trees
 from bisimetric.problems.discounted import Problem
