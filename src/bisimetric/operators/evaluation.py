@@ -55,7 +55,7 @@ class Evaluation:
             return best
         self._ladder = self._ladder or Ladder()
         matrix, discount = (lambda: self._matrix(trees)), self._bellman.discount
-        return self._ladder.climb(best, matrix, self.product(trees), residual, discount, target)
+        return self._ladder.climb(best, matrix, self._product(trees), residual, discount, target)
 
     def _by_bicgstab(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> Solved:
         cells = trees.code.size
@@ -78,7 +78,7 @@ class Evaluation:
             self._worthwhile = _preconditioner_pays(self._bellman, cells)
         return few if few < MAX_PRODUCTS and self._worthwhile else MAX_PRODUCTS
 
-    def product(self, trees: Trees) -> krylov.MatrixProduct:
+    def _product(self, trees: Trees) -> krylov.MatrixProduct:
         """vector ↦ (I - γΠ)·vector."""
         bellman = self._bellman
         kernel = product_kernel(trees)
@@ -95,7 +95,7 @@ class Evaluation:
         bellman = self._bellman
         n = bellman.shape[0]
         if is_compact(trees) or trees.code.size > ONE_CALL:
-            return krylov.bicgstab(self.product(trees), residual, guess, rows=n, target=target, budget=budget)
+            return krylov.bicgstab(self._product(trees), residual, guess, rows=n, target=target, budget=budget)
         return _solve_in_one_call(bellman, trees, residual, guess, target, budget)
 
     def _in_one_call(self, trees: Trees) -> bool:
@@ -117,7 +117,7 @@ class Evaluation:
             )  # fmt: skip
             solved = Solved(u, *kernels.krylov.preconditioned(system, residual, u, target, MAX_PRODUCTS))
         else:
-            apply = self.product(trees)
+            apply = self._product(trees)
             solved = krylov.bicgstab(
                 lambda vector, out, other: apply(modes(vector, scaled), out, other),
                 residual, u, rows=n, target=target,

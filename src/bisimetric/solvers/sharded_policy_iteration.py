@@ -87,7 +87,7 @@ class ShardedPolicyIteration(PolicyIteration):
         return PolicyIterate(swept.value, witness, swept.gap, swept.sweep, evaluation, self.accuracy, tol)
 
     def step(self, bellman: Bellman, iterate: PolicyIterate) -> PolicyIterate:
-        after = self.step_outside(None, iterate.bellman, iterate)
+        after = PolicyIteration.step(self, iterate.bellman, iterate)
         return iterate if after is iterate else replace(after, witness=_scattered(after))
 
 

@@ -154,7 +154,7 @@ def _one_step(bellman: Bellman, neighbour: Neighbour) -> tuple[float, float]:
     after = bellman.improve(value, trees, cold=False, ignore=ignore, skip=rare if rare.size else None).residual
     if rare.size:
         spent = np.empty(moved.size)
-        evaluation.product(trees)(moved, spent, moved)
+        evaluation._product(trees)(moved, spent, moved)
         after = np.where(rare.ravel(), swept.residual - spent, after)
     last = float(neighbour.visits @ after)
     found, before = _between_starts(value, bellman), _between_starts(neighbour.value, bellman)
