@@ -132,3 +132,24 @@ def test_one_call_or_many_give_the_same(monkeypatch):
     in_one = bm.solve(problem)
     monkeypatch.setattr(evaluation, "ONE_CALL", 0)
     np.testing.assert_allclose(bm.solve(problem).value, in_one.value, atol=1e-9)
+
+
+def test_a_solve_is_resumed_with_other_probabilities():
+    """The trees of a solve serve chains with the same successors; those of other chains do not."""
+    random = np.random.default_rng(2)
+    support = random.random((12, 12)) < 0.5
+    support[np.arange(12), np.arange(12)] = True
+
+    def problem():
+        rows = [support * random.uniform(0.1, 1.0, (12, 12)) for _ in range(2)]
+        chains = [bm.MarkovChain.normalised(matrix, start=0) for matrix in rows]
+        return bm.Problem(*chains, discount=0.9, cost=1.0 - np.eye(12))
+
+    before, after = bm.solve(problem()), problem()
+    bellman, solver = Bellman.of(after), bm.PolicyIteration()
+    iterate = solver.resume(bellman, before._proof.witness, 1e-6)
+    for _ in range(3):
+        iterate = solver.step(bellman, iterate)
+    assert iterate.estimate()[0, 0] / bellman.scale == pytest.approx(bm.solve(after).distance, rel=1e-5)
+    other = bm.Problem(after.source, bm.MarkovChain(np.eye(12), start=0), discount=0.9, cost=after.cost)
+    assert solver.resume(Bellman.of(other), before._proof.witness) is None

@@ -179,6 +179,22 @@ def outline_of_trees(bellman: Bellman, *, may_round: bool = False) -> Trees:
     return Trees(offset[:-1].copy(), nothing, shift, nothing[:0], np.empty(0, np.int32), np.empty(0))
 
 
+def moved_trees(bellman: Bellman, before: TreeWitness, room: Trees | None = None) -> Trees | None:
+    """The trees of another operator, whose rows have the same successors, for this one; None where they do not fit.
+
+    `room` is overwritten: what an earlier call with the same `before` returned, and nobody needs any more.
+    """
+    other = before.bellman
+    sides = ((bellman.source, other.source), (bellman.target, other.target))
+    same = all(np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices) for a, b in sides)
+    everywhere = bellman.pairs.is_complete and other.pairs.is_complete and not bellman.stop.size and not other.stop.size
+    if not (same and everywhere) or bellman.is_full:
+        return None
+    trees = new_trees(bellman, may_round=is_compact(before.trees)) if room is None else room
+    np.copyto(trees.code, before.trees.code)
+    return trees
+
+
 def tree_cells(bellman: Bellman) -> int:
     """How many cells the trees of all pairs have."""
     return int(_layout(bellman, may_round=False)[0][-1])

@@ -243,6 +243,10 @@ def sweep(bellman: Bellman, value: Floats, before: TreeIterate | None = None, *,
 
 def sweep_trees(bellman: Bellman, value: Floats, trees: Trees, *, cold: bool, ignore: float = 0.0) -> TreeIterate:
     """The same for the solvers of this package, with trees and values that need no checks; `cold`: no trees yet."""
-    found = bellman.improve(value, trees, cold=cold, ignore=ignore)
+    return swept_iterate(bellman, value, trees, bellman.improve(value, trees, cold=cold, ignore=ignore))
+
+
+def swept_iterate(bellman: Bellman, value: Floats, trees: Trees, found: Sweep) -> TreeIterate:
+    """The iterate of a sweep."""
     below, above = bellman.bounds(found)
     return TreeIterate(value, TreeWitness(bellman, value, trees), above - below, found)

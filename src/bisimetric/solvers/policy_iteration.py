@@ -38,11 +38,12 @@ from bisimetric.kernels.layout import (
     IN_REACH,
     START_ACCURACY,
     STEP_ACCURACY,
+    Trees,
 )
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.evaluation import Evaluation, rough_value
-from bisimetric.operators.trees import new_trees
+from bisimetric.operators.trees import TreeWitness, moved_trees, new_trees
 from bisimetric.solvers.base import (
     FAILURES,
     FINEST_ACCURACY,
@@ -50,6 +51,7 @@ from bisimetric.solvers.base import (
     Solver,
     TreeIterate,
     sweep_trees,
+    swept_iterate,
 )
 
 LOOSER, IN_REACH_LOOSER = 3.0, 3.0  # factor on the accuracy, and IN_REACH, where evaluations are preconditioned
@@ -109,6 +111,21 @@ class PolicyIteration(Solver[Bellman, PolicyIterate]):
         trees = new_trees(bellman, may_round=True)  # first of all: it refuses what is too large
         start = rough_value(bellman, START_ACCURACY) if value is None else value
         swept = sweep_trees(bellman, start, trees, cold=True)
+        evaluation = Evaluation(bellman)
+        return PolicyIterate(swept.value, swept.witness, swept.gap, swept.sweep, evaluation, self.accuracy, tol)
+
+    def resume(
+        self, bellman: Bellman, before: TreeWitness, tol: float = 0.0, room: Trees | None = None
+    ) -> PolicyIterate | None:
+        """The first iterate from the trees of another solve, whose rows have the same successors; None for others.
+
+        `room`: trees of an earlier call with the same `before`, which are overwritten.
+        """
+        trees = moved_trees(bellman, before, room)
+        if trees is None:
+            return None
+        value = before.value * (bellman.scale / before.bellman.scale)
+        swept = swept_iterate(bellman, value, trees, bellman.repair(value, trees))
         evaluation = Evaluation(bellman)
         return PolicyIterate(swept.value, swept.witness, swept.gap, swept.sweep, evaluation, self.accuracy, tol)
 
