@@ -320,11 +320,13 @@ def tables(rows: Sequence[Row]) -> list[Table]:
         ]
         for row in covered
     ]
+    many = max((row["guaranteed"] for row in covered), default=0)
+    few, most = (pick((row["bootstrapped"] for row in covered), default=0) for pick in (min, max))
     notes = [
         "change found: permutation test at level 5 %; the same process twice should give 5 %.",
         "guarantee, bootstrap, percentile: how often the interval with confidence 95 % holds the true distance.",
-        f"Guarantees are from the first 500 repetitions. Bootstraps have {BOOTSTRAPS} resamples and are from the first "
-        "500 with 10 states, from the first 100 with 50.",
+        f"Guarantees are from the first {many} repetitions; bootstraps, with {BOOTSTRAPS} resamples, from the first "
+        f"{few} to {most}.",
     ]
     counts = sorted({row["sequences"] for row in power})
     lines = []
