@@ -295,18 +295,9 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     power = [row for row in rows if row["kind"] == "logs" and not row["guaranteed"]]
     wide = [row for row in rows if row["kind"] == "width"]
     head = [
-        "processes",
-        "repetitions",
-        "true distance",
-        "estimated",
-        "null",
-        "change found",
-        "guarantee",
-        "width",
-        "bootstrap",
-        "width",
-        "percentile",
-    ]
+        "processes", "repetitions", "true distance", "estimated", "null", "change found", "guarantee", "width",
+        "bootstrap", "width", "percentile",
+    ]  # fmt: skip
     body = [
         [
             f"{'same' if row['share'] == 0 else 'different'}, {row['states']} states, {row['sequences']} sequences",

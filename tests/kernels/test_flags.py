@@ -23,8 +23,8 @@ EXPECTED = os.environ.get("BISIMETRIC_EXPECT", "")
 def all_kernels():
     """Every function that the kernel modules define."""
     names = (
-        "transport.sweep", "transport.full", "evaluation", "check", "robust", "gradient", "refinement", "lifting",
-        "listing", "sinkhorn.projection", "sinkhorn.rounding",
+        "transport.sweep", "transport.repair", "transport.full", "evaluation", "check", "robust", "gradient",
+        "refinement", "lifting", "listing", "sinkhorn.projection", "sinkhorn.rounding",
     )  # fmt: skip
     for module in (attrgetter(name)(kernels) for name in names):
         for name, thing in vars(module).items():

@@ -58,14 +58,14 @@ class PooledLogs(Immutable):
         return np.asarray((left + entered + total.starts) > 0)
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> SharedSupports:
         """The transitions of every chain."""
         n, row = len(self.names), self.sequences.source
         loop = row == self.sequences.target
         with_loop = np.zeros(n, np.bool_)
         with_loop[row[loop]] = True
         indptr = np.searchsorted(row, np.arange(n + 1))
-        return Layout(indptr, self.sequences.target.astype(np.int32), loop, with_loop)
+        return SharedSupports(indptr, self.sequences.target.astype(np.int32), loop, with_loop)
 
     def rows(self, total: Totals) -> Rows:
         """The rows of a sample, with the transitions of the union: multiples of the grain that sum to one."""
@@ -104,7 +104,7 @@ class PooledLogs(Immutable):
         )
 
 
-class Layout(NamedTuple):
+class SharedSupports(NamedTuple):
     """The transitions of a union in CSR form."""
 
     indptr: Ints

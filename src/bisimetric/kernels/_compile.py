@@ -60,6 +60,7 @@ PURPOSES = {
     "sinkhorn.rounding": "rounding entropic couplings",
     "transport.full": "transports between full rows",
     "transport.starts": "first transports",
+    "transport.repair": "transports near solved ones",
     "transport.sweep": "transports between rows",
 }
 

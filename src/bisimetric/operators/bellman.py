@@ -218,7 +218,7 @@ class Bellman:
         largest, tol = self._pivot_tolerances(value, 0.0)
 
         def work(first: int, last: int) -> tuple[float, float, int]:
-            lowest, highest, pivots = kernels.transport.sweep.repair(
+            lowest, highest, pivots = kernels.transport.repair.repair(
                 first, last, value, self.cost, self.scale, self.discount, self.source, self.target, self.pairs.listed,
                 trees, residual, tol, rough,
             )  # fmt: skip

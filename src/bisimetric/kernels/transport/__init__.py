@@ -2,4 +2,4 @@
 
 from bisimetric._support.lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, {}, ("simplex", "starts", "sweep", "full"))
+__getattr__, __dir__ = lazy_names(__name__, {}, ("simplex", "starts", "sweep", "repair", "full"))

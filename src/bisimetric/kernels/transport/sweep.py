@@ -45,7 +45,7 @@ NO_PAIR: Any = np.int64(-1)  # typed: for a plain Python number numba compiles a
 
 
 @part
-def _load(codes, shift, at, arcs, tree):
+def load(codes, shift, at, arcs, tree):
     """Read the arcs of the tree that is stored at position `at`."""
     mask = (1 << shift) - 1
     for k in range(arcs):
@@ -106,7 +106,7 @@ def _same(indptr, entries, k, other):
 
 
 @part
-def _rows_up_to(row, pair):
+def rows_up_to(row, pair):
     """How many entries of the sorted `row` are at most `pair`."""
     low = 0
     high = len(row)
@@ -120,7 +120,7 @@ def _rows_up_to(row, pair):
 
 
 @part
-def _longest(indptr, first, last):
+def longest(indptr, first, last):
     """The largest number of entries of the rows first..last."""
     most = 0
     for row in range(first, last):
@@ -129,7 +129,7 @@ def _longest(indptr, first, last):
 
 
 @inlined_part
-def _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local):
+def read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local):
     """local[i, j] = value at the i-th successor of x and the j-th of y."""
     for i in range(sx):
         state = Index(p_to[Index(x_at + i)])
@@ -138,7 +138,7 @@ def _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local):
 
 
 @inlined_part
-def _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real):
+def read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real):
     """Copy the marginals of a pair into real[MASS]."""
     for i in range(sx):
         real[MASS, i] = p_mass[Index(x_at + i)]
@@ -157,7 +157,7 @@ def _forced_cost(x_at, y_at, sx, sy, p_to, p_mass, q_to, q_mass, value):
 
 
 @inlined_part
-def _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real):
+def dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real):
     """<f, P[x]> + <g, Q[y]> for the potentials of a tree."""
     from_sources = 0.0
     from_targets = 0.0
@@ -169,7 +169,7 @@ def _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real):
 
 
 @inlined_part
-def _store(x_at, y_at, at, sx, sy, p_to, q_to, listed, number, width, tree, real, codes, shift, target, weight):
+def store(x_at, y_at, at, sx, sy, p_to, q_to, listed, number, width, tree, real, codes, shift, target, weight):
     """Write a tree and the cells with flow at position `at`; returns how many cells there are."""
     numbered, compact = number.size > 0, shift == COMPACT_BITS
     used = 0
@@ -237,9 +237,9 @@ def improve_over(first_tree, lowest_slack, primal, name):
         listed, stopping = column.size > 0, stop.size > 0
         m = cost.shape[1]
         width = value.shape[1]
-        x_first = _rows_up_to(row, first) - 1
-        x_last = _rows_up_to(row, last - 1)
-        largest_x, largest_y = _longest(p_at, x_first, x_last), _longest(q_at, 0, m)
+        x_first = rows_up_to(row, first) - 1
+        x_last = rows_up_to(row, last - 1)
+        largest_x, largest_y = longest(p_at, x_first, x_last), longest(q_at, 0, m)
         local = np.empty((largest_x, largest_y))
         tree, real = new_tree(largest_x + largest_y)
         links = np.empty((2, 2 * (largest_x + largest_y)), Node)
@@ -268,22 +268,22 @@ def improve_over(first_tree, lowest_slack, primal, name):
                 elif not cold and (sx == 1 or sy == 1):
                     transported = _forced_cost(x_at, y_at, sx, sy, p_to, p_mass, q_to, q_mass, value)
                 else:
-                    _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local)
+                    read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local)
                     at = offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + y_at)
                     ignored = tol[sx + sy]
                     if not cold:
                         _potentials(codes, shift, at, sx, sy, local, real)
                         slack = lowest_slack(sx, sy, local, real, ignored)
                     if cold or slack < -ignored:
-                        _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
+                        read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
                         if not cold:
-                            _load(codes, shift, at, sx + sy - 1, tree)
+                            load(codes, shift, at, sx + sy - 1, tree)
                         else:
                             n_pivots += first_tree(x, y, last_x, last_y, P, Q, hint, local, tree, real, links)
                         pivots = primal(sx, sy, local, tree, real, ignored)
                         slack = -ignored if pivots >= 0 else -HUGE_COST
                         n_pivots += abs(pivots)
-                        used[pair] = _store(
+                        used[pair] = store(
                             x_at, y_at, at, sx, sy, p_to, q_to, listed, number, width, tree, real, codes, shift, target,
                             weight,
                         )  # fmt: skip
@@ -292,7 +292,7 @@ def improve_over(first_tree, lowest_slack, primal, name):
                         if hinting:
                             for j in range(sy):
                                 hint[q_to[y_at + j]] = real[POT, sx + j]
-                    transported = _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real)
+                    transported = dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real)
                 change = scaled + discount * transported - value[x, y]
                 residual[pair] = change
                 lowest = min(lowest, change + discount * slack)
@@ -307,99 +307,6 @@ improve = kernel(improve_over(_first_tree, _slack, primal, "improve"))
 improve_narrow = kernel(improve_over(_first_narrow_tree, _narrow_slack, primal_narrow, "improve_narrow"))
 
 
-@part
-def _is_strongly_feasible(sx, sy, real):
-    """Whether no flow is negative, and none from a target node to its parent is zero."""
-    broken = 0
-    for node in range(1, sx):
-        broken += real[FLOW, node] < 0.0
-    for node in range(sx, sx + sy):
-        broken += real[FLOW, node] <= 0.0
-    return broken == 0
-
-
-@inlined_part
-def _flow_cost(x_at, y_at, sx, sy, p_to, q_to, value, tree, real):
-    """The cost of the flows on a tree."""
-    total = 0.0
-    for k in range(sx + sy - 1):
-        u = tree[k, CHILD]
-        w = tree[k, PARENT]
-        state = Index(p_to[Index(x_at + min(u, w))])
-        total += real[FLOW, u] * value[state, Index(q_to[Index(y_at + max(u, w) - sx)])]
-    return total
-
-
-@inlined_part
-def _tree_potentials(x_at, y_at, sx, sy, p_to, q_to, value, tree, real):
-    """Compute the potentials of a tree."""
-    real[POT, 0] = 0.0
-    for k in range(sx + sy - 1):
-        u = tree[k, CHILD]
-        w = tree[k, PARENT]
-        state = Index(p_to[Index(x_at + min(u, w))])
-        real[POT, u] = value[state, Index(q_to[Index(y_at + max(u, w) - sx)])] - real[POT, w]
-
-
-@kernel
-def repair(first, last, value, cost, scale, discount, P, Q, pairs, trees, residual, tol, rough):
-    """Make trees that are optimal for `value` and other probabilities on the same supports optimal for these rows.
-
-    As `improve`: sets residual = c + γ·OT_value - value for the pairs first..last by number, and returns the least and
-    the largest residual, and the number of pivots. Nothing stops. A tree whose flows stay strongly feasible is still
-    optimal, so only its flows are computed; the dual simplex repairs the others, or a staircase replaces them. Pairs in
-    the mask `rough` are not repaired: they keep the flows that are stored, those for the other probabilities, and the
-    residual is that of their potentials, which bound the transport from below.
-    """
-    p_at, p_to, p_mass = P.indptr, P.indices, P.data
-    q_at, q_to, q_mass = Q.indptr, Q.indices, Q.data
-    codes, offset, shift = trees.code, trees.offset, trees.shift
-    target, weight, used = trees.target, trees.weight, trees.used
-    row, number = pairs.row, pairs.number
-    width = value.shape[1]
-    any_rough = rough.size > 0
-    x_first = _rows_up_to(row, first) - 1
-    x_last = _rows_up_to(row, last - 1)
-    largest_x, largest_y = _longest(p_at, x_first, x_last), _longest(q_at, 0, cost.shape[1])
-    local = np.empty((largest_x, largest_y))
-    tree, real = new_tree(largest_x + largest_y)
-    lowest = HUGE_COST
-    highest = -HUGE_COST
-    n_pivots = 0
-    for x in range(x_first, x_last):
-        x_at = p_at[x]
-        sx = p_at[x + 1] - x_at
-        for pair in range(max(first, row[x]), min(last, row[x + 1])):
-            y = pair - row[x]
-            y_at = q_at[y]
-            sy = q_at[y + 1] - y_at
-            at = offset[x] + y * (sx - 1) + y_at
-            _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
-            _load(codes, shift, at, sx + sy - 1, tree)
-            flows(sx, sy, tree, real)
-            feasible = _is_strongly_feasible(sx, sy, real)
-            if not feasible and any_rough and rough[x, y]:
-                _tree_potentials(x_at, y_at, sx, sy, p_to, q_to, value, tree, real)
-                transported = _dual_cost(x_at, y_at, sx, sy, p_mass, q_mass, real)
-            else:
-                if not feasible:
-                    _read_cost(x_at, y_at, sx, sy, p_to, q_to, value, local)
-                    repairs = dual(sx, sy, local, tree, real)
-                    n_pivots += abs(repairs)
-                    if repairs < 0:
-                        staircase(sx, sy, tree, real)
-                        n_pivots += abs(primal(sx, sy, local, tree, real, tol[sx + sy]))
-                used[pair] = _store(
-                    x_at, y_at, at, sx, sy, p_to, q_to, False, number, width, tree, real, codes, shift, target, weight
-                )
-                transported = _flow_cost(x_at, y_at, sx, sy, p_to, q_to, value, tree, real)
-            change = cost[x, y] * scale + discount * transported - value[x, y]
-            residual[pair] = change
-            lowest = min(lowest, change)
-            highest = max(highest, change)
-    return lowest, highest, n_pivots
-
-
 @kernel
 def read_trees(x_of, y_of, number, mirrored, value, P, Q, pairs, trees, cells):
     """Read couplings and potentials of the pairs (x_of, y_of) from the trees with these numbers into `cells`.
@@ -412,7 +319,7 @@ def read_trees(x_of, y_of, number, mirrored, value, P, Q, pairs, trees, cells):
     left, right, weight, potential = cells.left, cells.right, cells.weight, cells.potential
     codes, offset, shift, begin = trees.code, trees.offset, trees.shift, pairs.begin
     listed = begin.size > 0
-    tree, real = new_tree(_longest(p_at, 0, len(p_at) - 1) + _longest(q_at, 0, len(q_at) - 1))
+    tree, real = new_tree(longest(p_at, 0, len(p_at) - 1) + longest(q_at, 0, len(q_at) - 1))
     for pair in range(len(x_of)):
         x = x_of[pair]
         y = y_of[pair]
@@ -430,9 +337,9 @@ def read_trees(x_of, y_of, number, mirrored, value, P, Q, pairs, trees, cells):
                 right[k] = i
                 weight[k] = p_mass[x_at + i]
             continue
-        _read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
+        read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
         at = offset[x] + (np.int64(begin[number[pair]]) if listed else y * (sx - 1) + y_at)
-        _load(codes, shift, at, sx + sy - 1, tree)
+        load(codes, shift, at, sx + sy - 1, tree)
         flows(sx, sy, tree, real)
         real[POT, 0] = 0.0
         out = cells.indptr[pair]
