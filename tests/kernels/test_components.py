@@ -37,6 +37,25 @@ def test_components(seed):
         assert level[number] == below.max(initial=-1) + 1
 
 
+@pytest.mark.parametrize("period", [1, 2, 3, 6])
+def test_periods(period):
+    """Two cycles of p and 2p states that one state leads to, with a short cut in the longer one."""
+    arcs = [(0, 1), (0, 1 + period)]
+    arcs += [(1 + k, 1 + (k + 1) % period) for k in range(period)]
+    arcs += [(1 + period + k, 1 + period + (k + 1) % (2 * period)) for k in range(2 * period)]
+    arcs.append((2 * period, 1 + period))
+    n = 1 + 3 * period
+    graph = sparse.csr_array((np.ones(len(arcs)), tuple(np.transpose(arcs))), shape=(n, n))
+    component, level, phase, found = (np.zeros(n, np.int64) for _ in range(4))
+    class_of = np.full(n, -1, np.int64)
+    kernels.components.components(graph.indptr, graph.indices, component, level)
+    count = kernels.components.periods(graph.indptr, graph.indices, component, level, class_of, phase, found)
+    assert count == 2
+    assert found[:2].tolist() == [period, period]
+    assert class_of.tolist() == [-1] + [0] * period + [1] * (2 * period)
+    assert phase[1:].tolist() == [*range(period)] * 3
+
+
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_substitution(seed, transposed):

@@ -1,12 +1,12 @@
-"""Strongly connected components of a sparse matrix, and block substitution over small components.
+"""Strongly connected components of a sparse matrix, their periods, and block substitution over small components.
 
     x(s) = b(s) + γ Σ_t Π(s, t) x(t)        solved component by component
 
 Two states are in one component if each reaches the other. Components have no cycle among them, so each can be solved
 once those that it leads to are. Tarjan's depth-first search looks at every arc a fixed number of times and then ends;
-substitution is one elimination per component.
+so does the breadth-first search for periods. Substitution is one elimination per component.
 
-Reference: Tarjan 1972.
+References: Tarjan 1972; Denardo 1977 (periods by levels).
 """
 
 from __future__ import annotations
@@ -70,6 +70,39 @@ def components(indptr, indices, component, level):
             level[count] = highest
             held = first
             count += 1
+    return count
+
+
+@kernel
+def periods(indptr, indices, component, level, class_of, phase, period):
+    """Number the components that nothing leaves, by their first states, and find their periods; returns how many.
+
+    class_of, all -1 before, gets the number of every state in one, phase its distance from the first state modulo the
+    period. The period is the greatest common divisor of phase(x) + 1 - phase(y) over all moves.
+    """
+    n, count = len(component), 0
+    queue = np.empty(n, np.int64)
+    for first in range(n):
+        if level[component[first]] > 0 or class_of[first] >= 0:
+            continue
+        queue[0], class_of[first], phase[first] = first, count, 0
+        done, met, divisor = 0, 1, 0
+        while done < met:
+            state = queue[done]
+            done += 1
+            for at in range(indptr[state], indptr[state + 1]):
+                to = indices[at]
+                if class_of[to] < 0:
+                    class_of[to], phase[to] = count, phase[state] + 1
+                    queue[met] = to
+                    met += 1
+                rest = abs(phase[state] + 1 - phase[to])
+                while rest > 0:
+                    divisor, rest = rest, divisor % rest
+        for k in range(met):
+            phase[queue[k]] %= divisor
+        period[count] = divisor
+        count += 1
     return count
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from bisimetric import kernels
 from bisimetric.models.rows import Ints, Mask
 
 
@@ -39,38 +40,9 @@ class Recurrence:
 
 def recurrence(transitions: sparse.csr_array) -> Recurrence:
     """The recurrent classes of a chain with these rows, none of whose entries is zero."""
-    from scipy.sparse import csgraph
-
-    count, part = csgraph.connected_components(transitions, directed=True, connection="strong")
-    n = transitions.shape[0]
-    origin = np.repeat(np.arange(n), np.diff(transitions.indptr))
-    if count == 1:
-        class_of, classes = np.zeros(n, np.int64), 1
-        if (origin == transitions.indices).any():  # a state that may stay where it is: no period
-            return Recurrence(class_of, np.ones(1, np.int64), np.zeros(n, np.int64))
-    else:
-        leaves = np.zeros(count, np.bool_)
-        leaves[part[origin][part[origin] != part[transitions.indices]]] = True
-        number = np.full(count, -1, np.int64)
-        number[~leaves] = np.arange(int((~leaves).sum()))
-        class_of, classes = number[part], int((~leaves).sum())
-    level = _levels(transitions, class_of, classes)
-    inside = class_of[origin] >= 0
-    rise = level[origin[inside]] + 1 - level[transitions.indices[inside]]
-    if classes == 1:
-        period = np.array([np.gcd.reduce(rise)])
-    else:
-        period = np.zeros(classes, np.int64)
-        np.gcd.at(period, class_of[origin[inside]], rise)
-    phase = np.where(class_of >= 0, level % period[class_of], 0)
-    return Recurrence(class_of, period, phase)
-
-
-def _levels(transitions: sparse.csr_array, class_of: Ints, classes: int) -> Ints:
-    """The number of steps from the first state of its class to every recurrent state: one search from all of them."""
-    from scipy.sparse import csgraph
-
-    states = np.flatnonzero(class_of >= 0)
-    first = states[np.unique(class_of[states], return_index=True)[1]] if classes > 1 else states[:1]
-    steps = csgraph.dijkstra(transitions, indices=first, unweighted=True, min_only=True)
-    return np.where(class_of >= 0, steps, 0.0).astype(np.int64)
+    n, arcs = transitions.shape[0], (transitions.indptr, transitions.indices)
+    component, level, class_of, phase, period = np.zeros((5, n), np.int64)
+    kernels.components.components(*arcs, component, level)
+    class_of.fill(-1)
+    count = kernels.components.periods(*arcs, component, level, class_of, phase, period)
+    return Recurrence(class_of, period[:count], phase)

@@ -17,7 +17,7 @@ from scipy import sparse
 from bisimetric.kernels.layout import NEVER
 from bisimetric.linear.ladder import Ladder
 from bisimetric.models.recurrence import Recurrence
-from bisimetric.models.rows import Floats, Ints, Mask
+from bisimetric.models.rows import Floats, Ints, Mask, held_rows
 from bisimetric.operators.bellman import Bellman, as_rows, power_of_two
 from bisimetric.operators.trees import PairList
 from bisimetric.problems.average import AverageProblem
@@ -34,6 +34,7 @@ class ClosedClasses:
     of_pair: Ints  # [closed pairs], in flat order
     _order: Ints  # [closed pairs], class by class
     _first: Ints  # [classes], where a class begins in `order`
+    _size: Ints  # [classes], how many pairs each has
 
     @classmethod
     def of(cls, source: Recurrence, target: Recurrence) -> ClosedClasses:
@@ -45,7 +46,8 @@ class ClosedClasses:
         label = np.where((x >= 0) & (y >= 0), first[x, y] + difference, -1)
         of_pair = label[label >= 0]
         order = np.argsort(of_pair, kind="stable")
-        return cls(label, of_pair, order, np.searchsorted(of_pair[order], np.arange(int(divisor.sum()))))
+        size = np.bincount(of_pair, minlength=int(divisor.sum()))
+        return cls(label, of_pair, order, np.cumsum(size) - size, size)
 
     @property
     def count(self) -> int:
@@ -76,8 +78,8 @@ class ClosedClasses:
         """[classes], the mean of each."""
         if self.count == 1:
             return np.array([vector.mean()])
-        found: Floats = np.add.reduceat(vector[self._order], self._first)
-        return found / np.diff(np.append(self._first, len(self.of_pair)))
+        found: Floats = np.bincount(self.of_pair, vector, self.count) / self._size
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,12 +91,19 @@ class AverageBellman:
     bellman: Bellman  # on the closed pairs, all of them or listed; discount 1
     steps: tuple[Floats, Floats]  # [n] and [m], expected steps of each chain to a recurrent state, about
     open_pairs: PairList | None = field(repr=False)  # the other pairs; None if there are none
+    largest_cost: float = field(init=False)  # in this scale
+    longest: float = field(init=False)  # steps to a closed class and one more, at most
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "largest_cost", self.bellman.largest_cost)
+        longest = 1.0 if self.open_pairs is None else 1.0 + float(self.steps[0].max()) + float(self.steps[1].max())
+        object.__setattr__(self, "longest", longest)
 
     @classmethod
     def of(cls, problem: AverageProblem) -> AverageBellman:
         """The operators of a problem whose cost is not all zero."""
         chains = problem.source, problem.target
-        source, target = (as_rows(chain.transitions) for chain in chains)
+        source, target = (as_rows(held_rows(chain)) for chain in chains)
         classes = ClosedClasses.of(*problem.recurrences)
         scale = power_of_two(float(problem.cost.max()))
         every = PairList.of_all(*problem.shape)
@@ -115,11 +124,11 @@ class AverageBellman:
 
     def allowed(self, tol: float, gains: Floats) -> float:
         """The gap that a tolerance allows for these gains."""
-        return tol * max(float(np.abs(gains).max()), SMALL_AVERAGE * self.bellman.largest_cost)
+        return tol * max(float(gains.max()), -float(gains.min()), SMALL_AVERAGE * self.largest_cost)
 
     def gap_of(self, span: float) -> float:
         """The gap that residuals of this span leave."""
-        return span * (1.0 + float(self.steps[0].max()) + float(self.steps[1].max()))
+        return span * self.longest
 
     def on_the_way(self, gains: Floats) -> Bellman:
         """The operator at the pairs outside the closed classes, whose gains [classes] are known; scaled already."""

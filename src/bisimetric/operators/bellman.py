@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support.blocks import for_each_block
+from bisimetric._support.frozen import frozen
 from bisimetric.cost.ground import Number, largest_cost_error
 from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, NEVER, Rows, Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask, held_rows
@@ -232,8 +234,8 @@ class Bellman:
     def _pivot_tolerances(self, value: Floats, ignore: float) -> tuple[float, Floats]:
         """The largest |value|, and by the number of nodes the reduced cost above whose negative none causes a pivot."""
         largest = max(-float(value.min()), float(value.max()))
-        nodes = np.arange(sum(self.longest) + 1)
-        return largest, np.maximum(largest * (PIVOT_TOL * (1.0 + nodes / PIVOT_TOL_NODES)), ignore)
+        tol = largest * _tolerance_by_nodes(sum(self.longest))
+        return largest, tol if ignore <= tol[0] else np.maximum(tol, ignore)
 
     def bounds(self, sweep: Sweep) -> tuple[float, float]:
         """How far V* can be below and above T V, by MacQueen's bounds; one sign only if the game can stop."""
@@ -263,6 +265,12 @@ class Bellman:
         if source is None or target is None:
             return np.full((n, m), 1.0 / (n * m))
         return np.outer(source, target)
+
+
+@lru_cache
+def _tolerance_by_nodes(most: int) -> Floats:
+    """[0..most], relative to the largest value."""
+    return frozen(PIVOT_TOL * (1.0 + np.arange(most + 1) / PIVOT_TOL_NODES))
 
 
 def is_immediate(problem: Problem) -> bool:

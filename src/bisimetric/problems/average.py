@@ -21,6 +21,7 @@ from bisimetric.cost.ground import Cost, label_mismatch
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.recurrence import Recurrence, recurrence
+from bisimetric.models.rows import held_rows
 from bisimetric.problems.discounted import Problem, refuse_errors
 
 
@@ -66,7 +67,7 @@ class AverageProblem(Problem):
     def __init__(self, source: MarkovChain, target: MarkovChain, *, cost: npt.ArrayLike | Cost | None = None) -> None:
         super().__init__(source, target, discount=0.0, cost=cost)  # checks all; the discount is 1 below
         refuse_errors(self)
-        both = recurrence(source.transitions), recurrence(target.transitions)
+        both = recurrence(held_rows(source)), recurrence(held_rows(target))
         if cost is label_mismatch and self.cost[np.ix_(both[0].states, both[1].states)].all():
             raise InvalidProblem(
                 "no recurrent states of the two chains have a label in common, so labels differ all the time in the "

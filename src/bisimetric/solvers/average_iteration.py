@@ -173,7 +173,7 @@ def _evaluation(operator: AverageBellman, proximity: float) -> Evaluation:
 
 
 def _reach(operator: AverageBellman, h: Floats) -> float:
-    return operator.bellman.largest_cost + max(float(h.max()), -float(h.min()))
+    return operator.largest_cost + max(float(h.max()), -float(h.min()))
 
 
 def _bounds(operator: AverageBellman, swept: Sweep) -> tuple[Floats, Floats]:
