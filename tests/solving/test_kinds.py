@@ -11,6 +11,7 @@ import bisimetric as bm
 from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.problems.control import Control
 from bisimetric.problems.game import Game
+from bisimetric.problems.side_by_side import ManyProblems
 from bisimetric.solving.kinds import KINDS
 
 CHAIN = bm.environments.grid_3x3()
@@ -22,6 +23,7 @@ PROBLEMS = {
     Control: Control(bm.as_mdp(CHAIN), discount=0.9),
     bm.AverageProblem: bm.AverageProblem(CHAIN, CHAIN),
     bm.HorizonProblem: bm.HorizonProblem(CHAIN, CHAIN, horizon=5),
+    ManyProblems: ManyProblems([bm.Problem(CHAIN, CHAIN, discount=0.9), bm.Problem(CHAIN, CHAIN, discount=0.9)]),
 }
 
 
@@ -29,8 +31,9 @@ PROBLEMS = {
 def test_every_kind_is_solved_by_its_own_solver(kind):
     """`solve` with nothing but a problem answers it; adding a kind is one more problem above."""
     answer = bm.solve(PROBLEMS[kind])
-    assert answer.reached_tol
-    assert answer.solver == KINDS[kind].default_solver.name
+    for part in answer.solutions() if kind is ManyProblems else [answer]:
+        assert part.reached_tol
+        assert part.solver == KINDS[kind].default_solver.name
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -78,7 +78,7 @@ def compact_store(store: object) -> Compaction:
     --------
     >>> import bisimetric as bm, tempfile
     >>> with tempfile.TemporaryDirectory() as store:
-    ...     _ = bm.pairwise(["grid-3x3", "grid-4x4"], discount=0.9, store=store)
+    ...     _ = bm.pairwise(["grid-3x3", "four-rooms:p1"], discount=0.9, store=store)
     ...     bm.compact_store(store)
     Compaction(pairs=0, merged=0, left=1, dropped=0)
     """

@@ -33,7 +33,7 @@ class FullInstance(Instance):
         """Residuals and report of one sweep."""
         residual = np.full(value.size, np.nan)
         tol = 1e-14 * np.abs(value).max() if tol is None else tol
-        report = self.bellman._improve_full(value, self.trees, residual, tol, cold)
+        report = self.bellman._improve_full(value, self.trees, residual, tol, cold, 0, len(value))
         return residual.reshape(self.bellman.shape), report
 
 
