@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from benchmarks import coverage, coverage_pictures
 
@@ -20,6 +21,7 @@ def test_logs_follow_their_process():
     assert not np.array_equal(coverage.process(10, 0.5).rows, truth.rows)
 
 
+@pytest.mark.slow
 def test_a_setting_and_its_tables():
     """Rates are between 0 and 1; every column has its number, or none where it was not asked for."""
     rows = [

@@ -96,6 +96,7 @@ def test_looser_tolerances_take_no_more_steps():
     assert steps[0] < steps[-1]
 
 
+@pytest.mark.slow
 def test_large_supports():
     """Rows with 300 successors, checked_value row by row from a greedy start, against linear programs."""
     random = np.random.default_rng(11)
