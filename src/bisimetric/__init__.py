@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from bisimetric.readers.hmm import from_hmm as from_hmm
     from bisimetric.readers.networkx import from_networkx as from_networkx
     from bisimetric.readers.networkx_models import to_networkx as to_networkx
+    from bisimetric.readers.observations import from_observations as from_observations
     from bisimetric.readers.storm import from_drn as from_drn
     from bisimetric.readers.storm import from_jani as from_jani
     from bisimetric.readers.storm import from_prism as from_prism
@@ -175,6 +176,7 @@ NAMES = {  # by the module that each lives in; the block above says the same to 
     "readers.hmm": ("from_hmm",),
     "readers.networkx": ("from_networkx",),
     "readers.networkx_models": ("to_networkx",),
+    "readers.observations": ("from_observations",),
     "readers.explicit.model": ("from_explicit",),
     "readers.storm": (
         "from_drn",

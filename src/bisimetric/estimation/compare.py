@@ -55,7 +55,8 @@ def compare(
     Parameters
     ----------
     a, b : EstimatedChain or list of sequences
-        Two logs, as `from_trajectories` makes them. They may have different states: the union is taken.
+        Two logs, as `from_trajectories` or `from_observations` makes them. They may have different states: the union is
+        taken.
     discount : float in [0, 1)
         γ, the weight of each step relative to the one before. Steps after about 1/(1-γ) hardly count.
     cost : array [n, n] or cost object, optional
@@ -92,8 +93,8 @@ def compare(
     -----
     Resampled distances are computed from the transport trees of a solved neighbour, to about 1e-3 of themselves,
     without certificates; the p-value takes the distance of the logs computed in the same way. A state that a resample
-    never leaves is absorbing in it. With hidden states, such as the most likely paths of a fitted hidden Markov model,
-    everything is conditional on those paths being right.
+    never leaves is absorbing in it. With hidden states (`from_observations`) everything is conditional on the
+    fitted model and on the paths that it decodes.
 
     Examples
     --------

@@ -68,9 +68,7 @@ def from_hmm(model: object, *, mixtures: Literal["refuse", "moments"] = "refuse"
     """
     one_of(mixtures, "mixtures", MIXTURES)
     kind = type(model).__name__
-    for name in ("transmat_", "startprob_"):
-        if getattr(model, name, None) is None:
-            raise InvalidChain(f"{kind} has no {name}, expected a fitted model; call model.fit(observations) first")
+    check_fitted(model, "transmat_", "startprob_")
     rows = real_array(getattr(model, "transmat_"), "transmat_", InvalidChain, ndim=2)  # noqa: B009
     empty = np.flatnonzero(~rows.any(axis=1))
     if len(empty):
@@ -80,6 +78,14 @@ def from_hmm(model: object, *, mixtures: Literal["refuse", "moments"] = "refuse"
         )
     labels = _emissions(model, kind, len(rows), mixtures)
     return MarkovChain(rows, start=_given(model, "startprob_", len(rows)), labels=labels)
+
+
+def check_fitted(model: object, *names: str) -> None:
+    """Refuse a model without these attributes."""
+    for name in names:
+        if getattr(model, name, None) is None:
+            kind = type(model).__name__
+            raise InvalidChain(f"{kind} has no {name}, expected a fitted model; call model.fit(observations) first")
 
 
 def _emissions(model: Any, kind: str, n: int, mixtures: str) -> list[Label]:
