@@ -108,7 +108,7 @@ def in_fresh_process(task: str, arguments: dict[str, Any], threads: int = 1) -> 
     if done.returncode < 0:
         return _ended(done.returncode)
     done.check_returncode()
-    result: dict[str, Any] = json.loads(done.stdout)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])  # Ray prints lines of its own before it
     return result
 
 
