@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bisimetric as bm
-from bisimetric.estimation.pooled import on_union, pooled
+from bisimetric.estimation.pooled import on_union, pooled, spelled_otherwise
 from tests.estimation.logs import logs
 
 
@@ -71,3 +71,17 @@ def test_logs_made_by_other_rules_are_refused():
         pooled(bm.from_trajectories(a, end=True), bm.from_trajectories(b))
     with pytest.raises(bm.errors.InvalidOption, match="order="):
         pooled(bm.from_trajectories(a, order=2), bm.from_trajectories(b))
+
+
+def test_names_that_are_nearly_the_same():
+    """In spaces, in capitals, as numbers; others are not."""
+    names = ["cart", " cart", "Cart", "1", "1.0", "2", "home page", "home  page", "homepage", "nan", "v1"]
+    assert spelled_otherwise(names) == [("cart", " cart", "Cart"), ("1", "1.0"), ("home page", "home  page")]
+
+
+def test_such_names_and_logs_without_a_common_state_are_in_the_notes():
+    """They stay different states."""
+    found = bm.compare([[1, 2, 1]] * 3, [["1.0", "2.0", "1.0"]] * 3, discount=0.5, resamples=2)
+    assert any("no state in common" in note for note in found.notes)
+    assert any("'1' and '1.0'" in note for note in found.notes)
+    assert found.only == (("1", "2"), ("1.0", "2.0"))

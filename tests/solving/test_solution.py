@@ -93,3 +93,26 @@ def test_what_is_not_a_number_of_parts(k):
     chain = bm.MarkovChain(np.eye(2), reward=[0, 1], start=0)
     with pytest.raises(InvalidOption, match="k is "):
         bm.solve(bm.Problem(chain, chain, discount=0.5)).explain(k)
+
+
+def test_one_object_with_row_errors_is_one_unknown_chain():
+    """It is at 0 from itself, and its bounds hold for every chain within the errors; two equal objects are two."""
+    rows, rewards, error = np.array([[0.9, 0.1, 0.0], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]), [0.0, 1.0, 0.0], 0.1
+    one, other = (bm.MarkovChain(rows, reward=rewards, start=0, row_error=error) for _ in range(2))
+    assert one == other
+    alone, apart = bm.distance(one, one, discount=0.9), bm.distance(one, other, discount=0.9)
+    assert alone.interval == (0.0, 0.0)
+    assert not alone.upper.diagonal().any()
+    assert (alone.upper <= apart.upper).all()
+    assert apart.interval[0] == 0.0
+    random = np.random.default_rng(0)
+    near = [rows * (1 - error / 2) + error / 2 * random.dirichlet(np.ones(3), 3) for _ in range(4)]
+    true = [bm.MarkovChain(matrix, reward=rewards, start=0) for matrix in near]
+    for first in true:
+        found = bm.distance(first, first, discount=0.9).value
+        assert (alone.lower <= found + 1e-12).all()
+        assert (found <= alone.upper + 1e-12).all()
+        for second in true:
+            assert (bm.distance(first, second, discount=0.9).value <= apart.upper + 1e-12).all()
+    farthest = bm.distance(true[0], true[1], discount=0.9).distance
+    assert 0.0 < farthest <= apart.interval[1]

@@ -15,7 +15,7 @@ from bisimetric.cost.ground import Cost, label_mismatch, reward_gap
 from bisimetric.errors import InvalidOption, InvalidProblem
 from bisimetric.estimation.changed import changes
 from bisimetric.estimation.comparison import Comparison, merged
-from bisimetric.estimation.pooled import PooledLogs, on_union, pooled
+from bisimetric.estimation.pooled import PooledLogs, on_union, pooled, spelled_otherwise
 from bisimetric.estimation.resampling import BOOTSTRAP, NULL, Resampling
 from bisimetric.estimation.rounds import ResampleDone, run
 from bisimetric.many.backends import checked_n_jobs
@@ -31,6 +31,7 @@ from bisimetric.solving.solve import solve
 
 BYTES_PER_COMPARED_PAIR = 250  # of states: costs, distances, bounds and trees of sparse chains
 LARGEST_SEED = 2**63
+MOST_SPELLINGS = 5  # notes about states whose names are nearly the same
 
 
 def compare(
@@ -183,7 +184,7 @@ def _compared(a: EstimatedChain, b: EstimatedChain, options: dict[str, Any], bef
         guarantee=(bounds.low, bounds.high),
         changed=changes(logs, observed, options["confidence"]),
         only=logs.only,
-        notes=_notes(a, b, len(found.null), options["resamples"], interrupted=found.interrupted),
+        notes=_notes(a, b, logs, len(found.null), options["resamples"], interrupted=found.interrupted),
         confidence=options["confidence"],
         seed=options["seed"],
         resamples=options["resamples"],
@@ -211,8 +212,16 @@ def _guess(before: Comparison | None, logs: PooledLogs) -> Floats | None:
     return before.solution.value if before is not None and before._logs.names == logs.names else None
 
 
-def _notes(a: EstimatedChain, b: EstimatedChain, done: int, asked: int, *, interrupted: bool) -> tuple[str, ...]:
+def _notes(
+    a: EstimatedChain, b: EstimatedChain, logs: PooledLogs, done: int, asked: int, *, interrupted: bool
+) -> tuple[str, ...]:
     notes = [f"{role}: {note}" for role, chain in (("a", a), ("b", b)) for note in chain.notes]
+    if not set(a.names or ()) & set(b.names or ()):
+        notes.append("the logs have no state in common: check that both name their states in the same way")
+    notes += [
+        f"{' and '.join(map(repr, some))} are different states: mend the data if they should be one"
+        for some in spelled_otherwise(logs.names)[:MOST_SPELLINGS]
+    ]
     if interrupted:
         notes.append(f"interrupted: p-value and bootstrap are from {done} of {asked} resamples")
     return tuple(notes)

@@ -7,6 +7,8 @@ row of both logs together: that changes no distance, and a derivative towards it
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -187,6 +189,17 @@ def _loops(parts: list[SequenceCounts], n: int) -> Ints:
     in_smaller = (leaving[0] + leaving[1]) * (min(sizes) / sum(sizes))
     rare = np.flatnonzero(np.minimum(np.minimum(*leaving), in_smaller) < RARELY_LEFT)
     return np.asarray(rare * n + rare)
+
+
+def spelled_otherwise(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Names that differ only in spaces, in capitals, or in how a number is written."""
+    found: dict[str | float, list[str]] = {}
+    for name in names:
+        plain: str | float = " ".join(name.split()).casefold()
+        with suppress(ValueError):
+            plain = float(plain)
+        found.setdefault(plain, []).append(name)
+    return [tuple(some) for some in found.values() if len(some) > 1]
 
 
 def _check_alike(first: EstimatedChain, second: EstimatedChain) -> None:

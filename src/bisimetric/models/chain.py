@@ -63,6 +63,7 @@ class MarkovChain(EqualByContent, Stored, InNotebooks, Immutable):
     row_error : float or [n] array, default 0
         How far the true row of each state may be from the given one in 1-norm, from 0 to 2; the true row may also lead
         to states to which the given one does not. `solve` then bounds the distance between all chains within that.
+        One object on both sides, `distance(x, x)`, is one unknown chain, at 0 from itself; two equal objects are two.
     start_error : float, default 0
         The same for the start.
 

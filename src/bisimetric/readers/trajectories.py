@@ -84,10 +84,13 @@ def from_trajectories(
         A table has a row for every step of every sequence. Frames are pandas', polars', or any with the Arrow PyCapsule
         interface or the dataframe interchange protocol. A list holds one list of states for each sequence.
     sequence, state : str
-        The columns that say which sequence a row belongs to, and in which state it is. For tables and files only.
+        The columns that say which sequence a row belongs to, and in which state it is. For tables and files only. All
+        values of a column are text, whole numbers (1 and 1.0 are the same) or true and false; mixed ones are an error.
+        In CSV files they are text as it is written: 1, 1.0 and 01 are three states there.
     step : str, optional
         The column that orders the rows of a sequence: numbers or times, no two equal. Times of all time zones are
-        compared as instants. None takes the rows in their order.
+        compared as instants; times with and without a zone in one column are an error. None takes the rows in their
+        order.
     reward : str, optional
         The column with rewards; the reward of a state is the mean over its rows.
     action : str, optional

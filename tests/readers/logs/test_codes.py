@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -24,11 +26,22 @@ def test_whole_floats_and_numbers_of_numpy_are_whole_numbers():
     assert codes.values == [3]
 
 
-@pytest.mark.parametrize("values", [["1", 1], [True, 2], [("a", "b"), "a"], [0.5], [b"a"]])
+@pytest.mark.parametrize(
+    "values",
+    [["1", 1], [True, 2], [1, True], [True, 1.0], [1, np.True_], [1, Decimal(1)], [("a", "b"), "a"], [0.5], [b"a"]],
+)
 def test_mixed_and_odd_values_are_refused(values):
     """The message names the column."""
     with pytest.raises(bm.errors.InvalidData, match="page"):
         Codes("page").of(values)
+
+
+def test_mixed_values_are_refused_across_calls():
+    """True is equal to 1, and no less of another kind."""
+    codes = Codes("page")
+    codes.of([1, 0])
+    with pytest.raises(bm.errors.InvalidData, match="both whole numbers and true or false"):
+        codes.of([True])
 
 
 def test_there_is_a_limit():

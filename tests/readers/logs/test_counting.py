@@ -70,8 +70,16 @@ def test_equal_steps_are_refused(monkeypatch, batch_rows):
     """Their order is not known; the message names the sequence and the step."""
     monkeypatch.setattr(sources, "BATCH_ROWS", batch_rows)
     frame = pd.DataFrame({"who": list("uvu"), "when": [4, 4, 4], "what": list("abc")})
-    with pytest.raises(bm.errors.InvalidData, match=r"'u' has the step 4 twice.*step=None"):
+    with pytest.raises(bm.errors.InvalidData, match=r"'u' has the step 4 twice.*no step"):
         counted(Log(frame, Roles("who", "when", "what")), 1, end=False)
+
+
+def test_equal_times_are_shown_as_times():
+    """And not as seconds since 1970."""
+    times = pd.to_datetime(["2024-03-31T09:30", "2024-03-31T09:30"]).tz_localize("Europe/Berlin")
+    frame = pd.DataFrame({"who": [1, 1], "when": times, "what": list("ab")})
+    with pytest.raises(bm.errors.InvalidData, match=r"the step 2024-03-31 09:30:00.* twice"):
+        bm.from_trajectories(frame, sequence="who", step="when", state="what")
 
 
 def test_too_many_states_of_a_higher_order(monkeypatch):

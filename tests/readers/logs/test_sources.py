@@ -113,6 +113,15 @@ def test_bad_options_and_files(tmp_path):
         list(Log(tmp_path / "log.csv", Roles("session", None, "page")).batches())
 
 
+@pytest.mark.parametrize("mark", [";", "|", "\t"])
+def test_another_separator_is_named(tmp_path, mark):
+    """Instead of a column that is missing."""
+    FRAME.to_csv(tmp_path / "log.csv", index=False, sep=mark)
+    with pytest.raises(bm.errors.InvalidData, match="separated by") as caught:
+        list(Log(tmp_path / "log.csv", ROLES).batches())
+    assert f"sep={mark!r}" in str(caught.value)
+
+
 def test_pyarrow_is_named_where_it_is_missing(monkeypatch):
     """With the extra that installs it; lists need none."""
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bisimetric._support.options import shown
 from bisimetric.errors import InvalidData
 from bisimetric.models.rows import Floats, Ints
 from bisimetric.readers.logs.codes import Codes
@@ -47,6 +48,7 @@ class Log:
         self.sequences = Codes(f"column {roles.sequence!r}")
         self.states = Codes(_states_of(roles), MOST_LOG_STATES, GROUPING)
         self.actions = Codes(f"column {roles.action!r}", MOST_LOG_STATES, GROUPING)
+        self._step_type: Any = None
         self._open = opened(data, roles)
 
     def batches(self) -> Iterator[LogRows]:
@@ -56,6 +58,13 @@ class Log:
             batch = self._coded(columns, rows)
             rows += len(batch.state)
             yield batch
+
+    def step_text(self, step: Any) -> str:
+        """A step as messages show it; times as times."""
+        arrow = pyarrow()
+        if self._step_type is None or not arrow.types.is_timestamp(self._step_type):
+            return str(step)
+        return str(arrow.scalar(int(step), arrow.int64()).cast(self._step_type))
 
     def _coded(self, columns: Any, rows: int) -> LogRows:
         if isinstance(columns, list):  # one after the other, of a list of sequences
@@ -68,6 +77,7 @@ class Log:
         for name in roles.named():
             _refuse_gaps(part[name], name, rows)
         step = None if roles.step is None else _steps(part[roles.step], roles.step)
+        self._step_type = None if roles.step is None else part[roles.step].type
         reward = None if roles.reward is None else _rewards(part[roles.reward], roles.reward, rows)
         action = None if roles.action is None else _numbered(part[roles.action], self.actions)
         return LogRows(
@@ -114,8 +124,9 @@ def _steps(array: Any, name: str) -> Ints | Floats:
     if kinds.is_integer(array.type) or kinds.is_temporal(array.type):
         return np.asarray(array.cast(arrow.int64()).to_numpy(zero_copy_only=False))
     raise InvalidData(
-        f"column {name!r} holds {array.type}, which has no order in time, expected numbers or times; convert it with "
-        "pd.to_datetime or .astype(int), or give step=None to take the rows in their order"
+        f"column {name!r} holds {array.type}, as {shown(array[0].as_py())}, which has no order in time, expected "
+        "numbers or times as 2024-03-31T09:30:00, all with a time zone or all without; convert it with pd.to_datetime "
+        "or .astype(int), or leave out the step to take the rows in their order"
     )
 
 

@@ -137,9 +137,10 @@ class _Counter:
         twice = np.flatnonzero(known & (step == before))
         if len(twice):
             name = self._log.sequences.values[sequence[twice[0]]]
+            what = self._log.step_text(step[twice[0]])
             raise InvalidData(
-                f"sequence {name!r} has the step {step[twice[0]]} twice ({len(twice)} such rows here), so the order of "
-                "its states is not known; give a finer step, drop one of the rows, or step=None for the rows' own order"
+                f"sequence {name!r} has the step {what} twice ({len(twice)} such rows here), so the order of its "
+                "states is not known; give a finer step, drop one of the rows, or no step for the rows' own order"
             )
         kept = np.zeros(len(self._last), step.dtype)
         if self._last_step is not None:

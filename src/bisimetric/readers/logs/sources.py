@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
@@ -93,8 +94,10 @@ def _table(data: Any, roles: Roles) -> pa.Table:
     try:
         if hasattr(data, "iloc"):  # pandas
             _check_columns(roles.named(), list(data.columns))
+            _refuse_mixed_zones(data, roles.step)
             return arrow.Table.from_pandas(data[roles.named()], preserve_index=False)
         if isinstance(data, Mapping):
+            _refuse_mixed_zones(data, roles.step)
             return arrow.table({name: data[name] for name in roles.named() if name in data})
         if hasattr(data, "__arrow_c_stream__"):
             return arrow.table(data)
@@ -107,6 +110,17 @@ def _table(data: Any, roles: Roles) -> pa.Table:
         if isinstance(error, InvalidData):
             raise
         raise InvalidData(f"a column of the data cannot be read ({_first_line(error)}); {MIXED}") from None
+
+
+def _refuse_mixed_zones(data: Any, step: str | None) -> None:
+    """Arrow would take times without a zone as UTC beside those with one."""
+    if step is None or step not in data or str(getattr(data[step], "dtype", "object")) != "object":
+        return
+    if len({value.tzinfo is None for value in data[step] if isinstance(value, datetime) and value == value}) > 1:
+        raise InvalidData(
+            f"column {step!r} holds times with a time zone and times without, whose order is not known; say which zone "
+            "the latter are in, as with .tz_localize('Europe/Berlin')"
+        )
 
 
 def _parquet(path: Path, roles: Roles) -> Callable[[], Iterator[Any]]:
@@ -142,6 +156,7 @@ def _csv(path: Path, roles: Roles) -> Callable[[], Iterator[Any]]:
             parse = csv.ParseOptions(delimiter="\t" if ".tsv" in path.name.lower() else ",")
             read = csv.ReadOptions(block_size=CSV_BLOCK)
             with csv.open_csv(path, csv.ReadOptions(block_size=CSV_BLOCK), parse) as head:
+                _check_separator(roles.named(), head.schema.names)
                 _check_columns(roles.named(), head.schema.names)
             convert = csv.ConvertOptions(
                 include_columns=roles.named(),
@@ -204,6 +219,16 @@ def _selected(table: pa.Table, names: list[str]) -> pa.Table:
     return table.select(names)
 
 
+def _check_separator(names: list[str], known: list[str]) -> None:
+    """Say so where the only column is several, as a file with semicolons has it."""
+    for mark in (";", "\t", "|", ","):
+        if len(known) == 1 and set(names) <= {part.strip(' "') for part in known[0].split(mark)} and mark in known[0]:
+            raise InvalidData(
+                f"its columns are separated by {mark!r}, expected ',' in .csv and tabs in .tsv files; write it so, or "
+                f"give from_trajectories what pd.read_csv(file, sep={mark!r}) reads"
+            )
+
+
 def _check_columns(names: list[str], known: list[str]) -> None:
     for name in names:
         if name not in known:
@@ -214,4 +239,5 @@ def _check_columns(names: list[str], known: list[str]) -> None:
 
 
 def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    text = "; ".join(map(str, error.args)).strip()
+    return text.splitlines()[0] if text else type(error).__name__
