@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bisimetric as bm
+from bisimetric.couplings import occupancy
 from bisimetric.couplings.occupancy import visits
 from bisimetric.errors import SolverFailed
 from bisimetric.linear import direct, krylov
@@ -45,6 +46,24 @@ def test_occupancy(problem):
         assert occupancy.sum() == pytest.approx(1.0, abs=1e-12)
     else:
         assert occupancy.sum() <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_orders_and_parts_change_nothing(monkeypatch, seed):
+    """Rows sorted by length, and pairs left out that the start does not lead to: the same occupancy."""
+    random = np.random.default_rng(seed)
+    matrix = sparse.csr_array(np.triu(random.random((60, 60)) * (random.random((60, 60)) < 0.2)) + np.eye(60))
+    matrix = sparse.csr_array(matrix / matrix.sum(axis=1)[:, None])
+    b = np.zeros(60)
+    b[[20, 30]] = 0.5
+    expected = np.linalg.solve(np.eye(60) - 0.9 * matrix.toarray().T, b)
+    monkeypatch.setattr(occupancy, "WORTH_AN_ORDER", 0)
+    found = visits(matrix.T.tocsr(), b, 0.9, rows=1, closed=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-14)
+    inside = occupancy.reached(matrix, b)
+    assert (inside == np.flatnonzero(expected > 0.0)).all()
+    part = visits(matrix[inside][:, inside].T.tocsr(), b[inside], 0.9, rows=1, closed=True)
+    np.testing.assert_allclose(occupancy.in_place(part, inside, 60), expected, rtol=1e-11, atol=1e-14)
 
 
 @given(strategies.tame_problems(max_states=4), st.data())

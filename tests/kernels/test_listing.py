@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bisimetric as bm
 from bisimetric import kernels
@@ -60,3 +61,16 @@ def test_reaching():
     seen[0, 0] = True
     kernels.listing.reach(0, np.zeros(16, np.int64), 1, stop, rows, rows, seen)
     assert np.flatnonzero(seen).tolist() == [0, 5]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_following_moves(seed):
+    """All states that paths from the first ones lead to, each met once."""
+    random = np.random.default_rng(seed)
+    moves = random.random((30, 30)) < 1.2 / 30
+    rows = sparse.csr_array(moves.astype(float))
+    seen, queue = np.zeros(30, np.bool_), np.empty(30, np.int64)
+    queue[:2], seen[:2] = (0, 1), True
+    met = kernels.listing.follow(rows.indptr, rows.indices, seen, queue, 2)
+    reach = np.linalg.matrix_power(np.eye(30) + moves, 30) > 0
+    assert sorted(queue[:met]) == np.flatnonzero(seen).tolist() == np.flatnonzero(reach[:2].any(axis=0)).tolist()

@@ -17,7 +17,7 @@ from bisimetric._support.text import text_table
 from bisimetric._support.viewed import InNotebooks
 from bisimetric.couplings.coupling import Coupling, pair_indices
 from bisimetric.couplings.joint_law import POTENTIALS_HEAD, first_pair, potential_rows
-from bisimetric.couplings.occupancy import visits
+from bisimetric.couplings.occupancy import reached, visits
 from bisimetric.couplings.witness import Potentiated
 from bisimetric.models.recurrence import recurrence
 from bisimetric.models.rows import Floats, Ints, Mask
@@ -47,7 +47,7 @@ class LongRunCoupling(Coupling):
 
     def occupancy_of(self, moves: sparse.csr_array, law: Floats, accuracy: float | None = None) -> Floats:
         """The long-run share of time [n, m] from a joint law [n, m] of the start."""
-        inside = _reached(moves, law.ravel())
+        inside = reached(moves, law.ravel())
         part = sparse.csr_array(moves[inside][:, inside])
         part.eliminate_zeros()
         found = recurrence(part)
@@ -111,17 +111,6 @@ class LongRunPotentials(InNotebooks, Immutable):
 
     def __repr__(self) -> str:
         return f"{text_table(self.head(), self.rows())}\n{type(self).__name__}({self.summary()})"
-
-
-def _reached(moves: sparse.csr_array, law: Floats) -> Ints:
-    """The flat pairs that the law leads to, ascending."""
-    seen = law > 0.0
-    front = np.flatnonzero(seen)
-    while len(front):
-        after = np.unique(moves[front].indices)
-        front = after[~seen[after]]
-        seen[front] = True
-    return np.flatnonzero(seen)
 
 
 def _first_recurrent(moves: sparse.csr_array, law: Floats, transient: Mask, accuracy: float | None) -> Floats:

@@ -135,3 +135,22 @@ def flat_successors(first, indptr, left, right, P, Q, out):
         x_at, y_at = P.indptr[x], Q.indptr[y]
         for cell in range(indptr[k], indptr[k + 1]):
             out[cell] = np.int64(P.indices[x_at + left[cell]]) * m + Q.indices[y_at + right[cell]]
+
+
+@kernel
+def follow(indptr, indices, seen, queue, met):
+    """Mark all states that the first `met` states of the queue, marked already, lead to; returns how many there are.
+
+    The queue, as long as there are states, gets them in the order in which they are met; each is met once.
+    """
+    done = 0
+    while done < met:
+        state = queue[done]
+        done += 1
+        for at in range(indptr[state], indptr[state + 1]):
+            to = indices[at]
+            if not seen[to]:
+                seen[to] = True
+                queue[met] = to
+                met += 1
+    return met

@@ -24,6 +24,7 @@ from bisimetric.models.rows import Floats
 GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 1500, 60, 2 * 10**7
 MAX_PRODUCTS = 800  # matrix products in one solve; beyond this a new sweep gains more
 ONE_CALL = 2**19  # up to this many multiplications in a product a solve is one call: at most half a second
+ONE_STORED_CALL = 2**20  # the same for a stored matrix: an entry takes half the time of a cell of a tree
 
 
 class MatrixProduct(Protocol):
@@ -110,7 +111,7 @@ def on_stored(
     `target`, and the residual that is returned, are sums over all entries.
     """
     parts = matrix.indptr, matrix.indices, matrix.data
-    if matrix.nnz <= ONE_CALL:
+    if matrix.nnz <= ONE_STORED_CALL:
         stored = Rows(matrix.indptr.astype(np.int64, copy=False), matrix.indices, matrix.data)
         system = System(discount, stored, NEVER, NO_ROWS, NO_ROWS, NO_PAIRS, NO_TREES[8], np.empty((1, 2)))
         return Solved(guess, *kernels.krylov.bicgstab(system, b, guess, target, MAX_PRODUCTS))
