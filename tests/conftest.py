@@ -19,7 +19,7 @@ from bisimetric import solvers
 from bisimetric._support import memory
 from bisimetric.solvers.base import AnySolver
 from bisimetric.solving import chains as chain_question
-from tests.processes import LARGE
+from tests.processes import LARGE, LARGE_ENOUGH_FOR_COMPACT_TREES
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs; tests of Ctrl-C need it back
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -59,8 +59,9 @@ def compiled_kernels() -> None:
     """Compile what the default solver needs, so that other processes find it in the cache."""
     random = np.random.default_rng(0)
     sparse = [bm.environments.random_sparse_chain(LARGE, 4, seed=k) for k in range(2)]
+    compact = [bm.environments.random_sparse_chain(LARGE_ENOUGH_FOR_COMPACT_TREES, 4, seed=k) for k in range(2)]
     dense = [bm.MarkovChain(random.dirichlet(np.full(60, 0.1), 60)) for _ in range(2)]
-    for chains in (sparse, dense):
+    for chains in (sparse, compact, dense):
         bm.solve(bm.Problem(*chains, discount=0.8, cost=random.random((chains[0].n_states, chains[1].n_states))))
 
 

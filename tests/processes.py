@@ -32,6 +32,7 @@ def step():
     assert (r == 0.75).all()
 """
 LARGE = 230  # states: 52,900 pairs, enough for every kernel to be called from several threads
+LARGE_ENOUGH_FOR_COMPACT_TREES = 300  # states, with four successors each
 NOWHERE = os.path.join(os.devnull, "x")  # nobody can make a folder there, not even root
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 needs_limits = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits as Linux has them")
