@@ -54,7 +54,7 @@ def load(codes, shift, at, arcs, tree):
         tree[k, PARENT] = code & mask
 
 
-@part
+@inlined_part
 def _potentials(codes, shift, at, sx, sy, cost, real):
     """Compute the potentials of a stored tree."""
     shift = Index(shift)
@@ -69,8 +69,9 @@ def _potentials(codes, shift, at, sx, sy, cost, real):
 
 
 @finite_part
-def _narrow_slack(sx, sy, cost, real, tol):
-    """The lowest reduced cost, at most 0."""
+def _narrow_duals(codes, shift, at, sx, sy, cost, real, tol):
+    """Compute the potentials of a stored tree; returns its lowest reduced cost, at most 0."""
+    _potentials(codes, shift, at, sx, sy, cost, real)
     slack = 0.0
     for i in range(sx):
         lowest = HUGE_COST
@@ -81,10 +82,11 @@ def _narrow_slack(sx, sy, cost, real, tol):
 
 
 @finite_part
-def _slack(sx, sy, cost, real, tol):
+def _duals(codes, shift, at, sx, sy, cost, real, tol):
     """The same; for large supports any reduced cost below -tol will do."""
     if sx * sy <= FEW_CELLS:
-        return _narrow_slack(sx, sy, cost, real, tol)
+        return _narrow_duals(codes, shift, at, sx, sy, cost, real, tol)
+    _potentials(codes, shift, at, sx, sy, cost, real)
     slack = 0.0
     for i in range(sx):
         slack = min(slack, lowest_difference(cost, i, real, POT, sx, sy) - real[POT, i])
@@ -219,7 +221,7 @@ def _first_tree(x, y, last_x, last_y, P, Q, hint, local, tree, real, links):
     return abs(repairs)
 
 
-def improve_over(first_tree, lowest_slack, primal, name):
+def improve_over(first_tree, duals, primal, name):
     """Make the sweep over these parts; `improve` takes all rows, `improve_narrow` compiles faster."""
 
     def improve(first, last, value, cost, scale, discount, stop, P, Q, pairs, trees, residual, tol, cold):
@@ -272,8 +274,7 @@ def improve_over(first_tree, lowest_slack, primal, name):
                     at = offset[x] + (np.int64(begin[pair]) if listed else y * (sx - 1) + y_at)
                     ignored = tol[sx + sy]
                     if not cold:
-                        _potentials(codes, shift, at, sx, sy, local, real)
-                        slack = lowest_slack(sx, sy, local, real, ignored)
+                        slack = duals(codes, shift, at, sx, sy, local, real, ignored)
                     if cold or slack < -ignored:
                         read_mass(x_at, y_at, sx, sy, p_mass, q_mass, real)
                         if not cold:
@@ -303,8 +304,8 @@ def improve_over(first_tree, lowest_slack, primal, name):
     return improve
 
 
-improve = kernel(improve_over(_first_tree, _slack, primal, "improve"))
-improve_narrow = kernel(improve_over(_first_narrow_tree, _narrow_slack, primal_narrow, "improve_narrow"))
+improve = kernel(improve_over(_first_tree, _duals, primal, "improve"))
+improve_narrow = kernel(improve_over(_first_narrow_tree, _narrow_duals, primal_narrow, "improve_narrow"))
 
 
 @kernel
