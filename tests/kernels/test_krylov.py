@@ -8,7 +8,7 @@ import pytest
 import bisimetric as bm
 from bisimetric import kernels
 from bisimetric.kernels.krylov import MOST_STARTS, bicgstab_over
-from bisimetric.kernels.layout import NO_ROWS, NO_TREES, SLACK, System
+from bisimetric.kernels.layout import NO_FLOWS, SLACK, linear_system
 from bisimetric.operators.bellman import Bellman
 
 pytestmark = pytest.mark.kernels
@@ -76,7 +76,7 @@ def test_the_compiled_form():
     n, m = problem.shape
     b, x = bellman.scaled_cost().ravel(), np.zeros(n * m)
     sides, sums = (bellman.source, bellman.target), np.empty((n, 2))
-    system = System(0.9, NO_ROWS, bellman.stop, *sides, bellman.pairs.listed, NO_TREES[8], sums)
+    system = linear_system(0.9, bellman.stop, *sides, NO_FLOWS[8], sums)
     residual, _ = kernels.krylov.bicgstab(system, b, x, 1e-10, 1000)
     P, Q = problem.source.transitions.toarray(), problem.target.transitions.toarray()
     missed = b.reshape(n, m) - (x.reshape(n, m) - 0.9 * P @ x.reshape(n, m) @ Q.T)

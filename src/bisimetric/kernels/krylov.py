@@ -17,7 +17,7 @@ import numpy as np
 
 from bisimetric.kernels import evaluation, modes
 from bisimetric.kernels._compile import kernel, part, part_of
-from bisimetric.kernels.layout import SLACK
+from bisimetric.kernels.layout import SLACK, TARGET_AT, Flows, Rows
 
 MOST_STARTS = 5  # restarts in one solve, at most
 FIRST: Any = np.int64(0)  # typed: for a plain Python number numba compiles a second version of the steps
@@ -93,12 +93,14 @@ def bicgstab_over(apply, direction, half, full, assign, name="bicgstab"):
 
 @part
 def _apply(system, vector, out, other):
-    """For any `layout.System`."""
-    discount, matrix, stop, P, Q, pairs, trees, sums = system
-    if matrix.indptr.size > 0:
-        _stored(FIRST, len(sums), matrix.indptr, matrix.indices, matrix.data, vector, out, other, discount, sums)
-    elif trees.offset.size > 0:
-        _trees(FIRST, len(sums), vector, out, other, discount, P, Q, pairs, trees, sums)
+    """For any `layout.linear_system`."""
+    discount, stop, p_at, p_to, p_mass, q_at, q_to, q_mass, row, begin, offset, used, target, weight, sums = system
+    P, Q = Rows(p_at, p_to, p_mass), Rows(q_at, q_to, q_mass)
+    if offset.size > 0:
+        flows = Flows(row, begin, offset, used, target, weight)
+        _trees(FIRST, len(sums), vector, out, other, discount, P, Q, flows, flows, sums)
+    elif q_at.size == 0:
+        _stored(FIRST, len(sums), p_at, p_to, p_mass, vector, out, other, discount, sums)
     else:
         _independent(FIRST, len(sums), vector, out, other, discount, stop, P, Q, sums)
     return _total(sums)
@@ -108,7 +110,8 @@ def _apply(system, vector, out, other):
 def _apply_preconditioned(system, vector, out, other):
     """out = A M⁻¹ vector."""
     tree_system, scaled, inverse_x, inverse_y, coarse, quickness, layout, work, sums = system
-    discount, P, Q, pairs, trees = tree_system
+    discount, P, Q, (row, begin, offset, used, target, weight) = tree_system
+    flows = Flows(row, begin, offset, used, target, weight)
     by_row, by_cluster, mean_x, mean_y, block, added = work
     m = len(mean_y)
     _sums(FIRST, len(by_cluster), vector, layout, m, by_row, by_cluster)
@@ -116,7 +119,7 @@ def _apply_preconditioned(system, vector, out, other):
     added_x = _times(inverse_x, mean_x, mean * discount / (1.0 - discount))
     _combine(layout, coarse, block, _times(inverse_y, mean_y, 0.0), added)
     _correct(FIRST, len(by_row), vector, scaled, layout, m, mean, mean_x, mean_y, added_x, added, quickness)
-    _trees(FIRST, len(sums), scaled, out, other, discount, P, Q, pairs, trees, sums)
+    _trees(FIRST, len(sums), scaled, out, other, discount, P, Q, flows, flows, sums)
     return _total(sums)
 
 
@@ -170,9 +173,9 @@ def _full(system, x, p, r, t, shadow, alpha, omega):
 
 @part
 def _full_of_system(system, x, p, r, t, shadow, alpha, omega):
-    """The same for a `layout.System`, with Σ |r| instead of max |r| for stored matrices: those of occupancies."""
+    """The same for a `layout.linear_system`: with Σ |r|, not max |r|, for stored matrices, which are of occupancies."""
     product, residual = _full(system, x, p, r, t, shadow, alpha, omega)
-    if system.matrix.indptr.size > 0:
+    if system[TARGET_AT].size == 0:
         residual = 0.0
         for k in range(r.size):
             residual += abs(r[k])

@@ -10,7 +10,7 @@ vectors have one entry for each listed pair.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ import numpy.typing as npt
 # arithmetic around it and prevents vector instructions. Compute with signed numbers and convert the result to an Index,
 # since a sum of signed and unsigned is a float. Convert only numbers that are never negative.
 Index: Any = np.uint64
+Arrays: TypeAlias = tuple[npt.NDArray[Any], ...]
 
 FEW_CELLS = 64  # S_x·S_y up to which a sweep prices all cells and may copy the tree of the pair before
 
@@ -76,20 +77,32 @@ class Trees(NamedTuple):
     weight: npt.NDArray[Any]  # [cells], its flow
 
 
-class System(NamedTuple):
+class Flows(NamedTuple):
+    """What products with the trees' coupling read of `Pairs` and `Trees`, by the same names."""
+
+    row: npt.NDArray[np.int64]
+    begin: npt.NDArray[np.int32]
+    offset: npt.NDArray[np.int64]
+    used: npt.NDArray[Any]
+    target: npt.NDArray[Any]
+    weight: npt.NDArray[Any]
+
+
+TARGET_AT = 5  # position of the target rows' indptr in a `linear_system`
+
+
+def linear_system(
+    discount: float, stop: npt.NDArray[np.bool_], source: Rows, target: Rows, flows: Arrays, sums: npt.NDArray[Any]
+) -> tuple[Any, ...]:
     """I - γΠ for one of three Π: a stored matrix, the trees' coupling, or the independent coupling if neither is there.
 
-    One type for all, so that one compiled solver serves them. What a system does not need has no entries.
-    """
+    One type for all, so that one compiled solver serves them. What a system does not need has no entries. A stored Π is
+    in `source`, with rows of any sum, and `target` has no rows. `flows` are the arrays of `Flows`, NO_FLOWS for other
+    couplings than the trees'. sums[parts, 2] is room for partial sums; a part is a source row, or a share of a matrix.
 
-    discount: float
-    matrix: Rows  # a stored Π; it may have rows of any sum
-    stop: npt.NDArray[np.bool_]  # as the following fields: of an operator on pairs of states
-    source: Rows
-    target: Rows
-    pairs: Pairs
-    trees: Trees
-    sums: npt.NDArray[np.float64]  # [parts, 2], room for partial sums; a part is a source row, or a share of a matrix
+    The tuple is flat and without names, since a call from Python takes half a microsecond for every named tuple.
+    """
+    return (discount, stop, *source, *target, *flows, sums)
 
 
 class Modes(NamedTuple):
@@ -104,14 +117,13 @@ class Modes(NamedTuple):
 
 
 NO_ROWS = Rows(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))
-NO_PAIRS = Pairs(np.empty(0, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
 NEVER = np.zeros((0, 0), np.bool_)  # a mask of stops that stands for none
 
 
-# By the bits of a node number: the type of a code, which is two of those; and trees of these types, none of them.
+# By the bits of a node number: the type of a code, which is two of those; and the flows of no trees of these types.
 TREE_CODES = {bits: np.dtype(f"u{bits // 4}") for bits in (COMPACT_BITS, 8, 16, 32)}
-NO_TREES = {
-    bits: Trees(np.empty(0, np.int64), np.empty(0, code), bits, np.empty(0, code), np.empty(0, np.int32), np.empty(0))
+NO_FLOWS = {
+    bits: (NO_ROWS.indptr, NO_ROWS.indices, NO_ROWS.indptr, np.empty(0, code), NO_ROWS.indices, NO_ROWS.data)
     for bits, code in TREE_CODES.items()
     if bits != COMPACT_BITS
 }

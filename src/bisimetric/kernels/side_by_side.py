@@ -30,7 +30,6 @@ from bisimetric.kernels.layout import (
     Cells,
     Pairs,
     Rows,
-    System,
     Trees,
 )
 from bisimetric.kernels.transport import sweep
@@ -79,17 +78,12 @@ def _stops(problems, k, n, m):
 
 
 @part
-def _system(discount, stop, P, Q, pairs, trees, sums):
-    """The linear system of the trees' coupling."""
-    return System(
-        discount, Rows(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0)), stop, P, Q, pairs, trees, sums
-    )
-
-
-@part
-def _without_trees(trees):
-    """Trees that stand for the independent coupling."""
-    return Trees(np.empty(0, np.int64), trees.code, trees.shift, trees.used, trees.target, trees.weight)
+def _system(discount, stop, P, Q, pairs, trees, offset, sums):
+    """The `layout.linear_system` of the trees' coupling, or of the independent one if `offset` is empty."""
+    return (
+        discount, stop, P.indptr, P.indices, P.data, Q.indptr, Q.indices, Q.data, pairs.row, pairs.begin, offset,
+        trees.used, trees.target, trees.weight, sums,
+    )  # fmt: skip
 
 
 @part
@@ -156,8 +150,8 @@ def solve(first, last, problems, discount, pivot_tol, goal, shift, code, used, v
         V, cost = flat.reshape((n, m)), costs.reshape((n, m))
         trees = _trees(P, Q, codes, shift, used[here], np.empty(cells, np.int32), np.empty(cells))
         pairs, residual, change, sums = _all_pairs(n, m), np.empty(n * m), np.empty(n * m), np.empty((n, 2))
-        _start(_system(discount, stop, P, Q, pairs, _without_trees(trees), sums), costs, scale, flat)
-        system = _system(discount, stop, P, Q, pairs, trees, sums)
+        _start(_system(discount, stop, P, Q, pairs, trees, np.empty(0, np.int64), sums), costs, scale, flat)
+        system = _system(discount, stop, P, Q, pairs, trees, trees.offset, sums)
         ignored, best, failures, step, ended = 0.0, np.inf, 0, 0, False
         while not ended:
             largest = _largest(flat)

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support.blocks import for_even_split
-from bisimetric.kernels.layout import NO_ROWS, NO_TREES, SLACK, System, Trees
+from bisimetric.kernels.layout import NO_FLOWS, SLACK, Arrays, Trees, linear_system
 from bisimetric.linear import direct, krylov
 from bisimetric.linear.krylov import MAX_PRODUCTS, ONE_CALL, Solved
 from bisimetric.linear.ladder import MANY_PRODUCTS, Ladder, storable
@@ -96,7 +96,7 @@ class Evaluation:
         n = bellman.shape[0]
         if is_compact(trees) or trees.code.size > ONE_CALL:
             return krylov.bicgstab(self._product(trees), residual, guess, rows=n, target=target, budget=budget)
-        return _solve_in_one_call(bellman, trees, residual, guess, target, budget)
+        return _solve_in_one_call(bellman, _flows(bellman, trees), residual, guess, target, budget)
 
     def _in_one_call(self, trees: Trees) -> bool:
         (n, m), cells = self._bellman.shape, trees.code.size
@@ -110,7 +110,7 @@ class Evaluation:
         n, scaled = bellman.shape[0], np.empty(residual.size)
         modes.adapt(trees)
         if self._in_one_call(trees):
-            tree_system = bellman.discount, bellman.source, bellman.target, bellman.pairs.listed, trees
+            tree_system = bellman.discount, bellman.source, bellman.target, _flows(bellman, trees)
             system = (
                 tree_system, scaled, *modes.inverses, modes.coarse, modes.quickness, modes.modes, modes.work,
                 np.empty((n, 2)),
@@ -139,10 +139,16 @@ class Evaluation:
         return sparse.csr_array(moves + sparse.diags_array(1.0 - moves.sum(axis=1)))  # as `apply_compact` has it
 
 
-def _solve_in_one_call(bellman: Bellman, trees: Trees, b: Floats, guess: Floats, target: float, budget: int) -> Solved:
-    """BiCGSTAB for the trees' coupling, or the independent one; `guess` is overwritten."""
-    sides, sums = (bellman.source, bellman.target), np.empty((bellman.shape[0], 2))
-    system = System(bellman.discount, NO_ROWS, bellman.stop, *sides, bellman.pairs.listed, trees, sums)
+def _flows(bellman: Bellman, trees: Trees) -> Arrays:
+    """The arrays of `layout.Flows`."""
+    pairs = bellman.pairs.listed
+    return pairs.row, pairs.begin, trees.offset, trees.used, trees.target, trees.weight
+
+
+def _solve_in_one_call(bellman: Bellman, flows: Arrays, b: Floats, guess: Floats, target: float, budget: int) -> Solved:
+    """BiCGSTAB for the trees' coupling, or the independent one if there are no flows; `guess` is overwritten."""
+    sums = np.empty((bellman.shape[0], 2))
+    system = linear_system(bellman.discount, bellman.stop, bellman.source, bellman.target, flows, sums)
     return Solved(guess, *kernels.krylov.bicgstab(system, b, guess, target, budget))
 
 
@@ -222,7 +228,7 @@ def independent_value(bellman: Bellman, accuracy: float, *, surely: bool = False
         apply = krylov.by_rows(work, n, multiplications)
         solved = krylov.bicgstab(apply, cost, cost.copy(), rows=n, target=accuracy)
     else:
-        solved = _solve_in_one_call(bellman, NO_TREES[node_bits(bellman)], cost, cost.copy(), accuracy, MAX_PRODUCTS)
+        solved = _solve_in_one_call(bellman, NO_FLOWS[node_bits(bellman)], cost, cost.copy(), accuracy, MAX_PRODUCTS)
     if surely and not solved.residual <= SLACK * accuracy:
         apply = krylov.by_rows(work, n, multiplications)
         matrix = lambda: _product_matrix(bellman)  # noqa: E731
