@@ -17,7 +17,7 @@ import numpy as np
 
 from bisimetric.kernels import evaluation, modes
 from bisimetric.kernels._compile import kernel, part, part_of
-from bisimetric.kernels.layout import SLACK, TARGET_AT, Flows, Rows
+from bisimetric.kernels.layout import SLACK, SYSTEM_TARGET, Flows, Rows
 
 MOST_STARTS = 5  # restarts in one solve, at most
 FIRST: Any = np.int64(0)  # typed: for a plain Python number numba compiles a second version of the steps
@@ -175,7 +175,7 @@ def _full(system, x, p, r, t, shadow, alpha, omega):
 def _full_of_system(system, x, p, r, t, shadow, alpha, omega):
     """The same for a `layout.linear_system`: with Σ |r|, not max |r|, for stored matrices, which are of occupancies."""
     product, residual = _full(system, x, p, r, t, shadow, alpha, omega)
-    if system[TARGET_AT].size == 0:
+    if system[SYSTEM_TARGET].size == 0:
         residual = 0.0
         for k in range(r.size):
             residual += abs(r[k])

@@ -88,7 +88,7 @@ class Flows(NamedTuple):
     weight: npt.NDArray[Any]
 
 
-TARGET_AT = 5  # position of the target rows' indptr in a `linear_system`
+SYSTEM_TARGET = 5  # position of the target rows' indptr in a `linear_system`
 
 
 def linear_system(
