@@ -7,8 +7,8 @@ import pytest
 
 import bisimetric as bm
 from bisimetric import kernels
-from bisimetric.kernels.krylov import MOST_STARTS, bicgstab_over
-from bisimetric.kernels.layout import NO_FLOWS, SLACK, linear_system
+from bisimetric.kernels.krylov import MOST_STARTS, bicgstab_over, linear_system
+from bisimetric.kernels.layout import NO_FLOWS, SLACK
 from bisimetric.operators.bellman import Bellman
 
 pytestmark = pytest.mark.kernels

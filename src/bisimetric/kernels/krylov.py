@@ -17,9 +17,10 @@ import numpy as np
 
 from bisimetric.kernels import evaluation, modes
 from bisimetric.kernels._compile import kernel, part, part_of
-from bisimetric.kernels.layout import SLACK, SYSTEM_TARGET, Flows, Rows
+from bisimetric.kernels.layout import SLACK, Flows, Rows
 
 MOST_STARTS = 5  # restarts in one solve, at most
+SYSTEM_TARGET = 5  # position of the target rows' indptr in a `linear_system`
 FIRST: Any = np.int64(0)  # typed: for a plain Python number numba compiles a second version of the steps
 
 _trees = part_of(evaluation.apply_trees)
@@ -32,6 +33,18 @@ _sums = part_of(modes.sums)
 _means = part_of(modes.means)
 _combine = part_of(modes.combine)
 _correct = part_of(modes.correct)
+
+
+def linear_system(discount, stop, source, target, flows, sums):
+    """I - γΠ for one of three Π: a stored matrix, the trees' coupling, or the independent coupling if neither is there.
+
+    One type for all, so that one compiled solver serves them. What a system does not need has no entries. A stored Π is
+    in `source`, with rows of any sum, and `target` has no rows. `flows` are the arrays of `Flows`, NO_FLOWS for other
+    couplings than the trees'. sums[parts, 2] is room for partial sums; a part is a source row, or a share of a matrix.
+
+    The tuple is flat and without names, since a call from Python takes half a microsecond for every named tuple.
+    """
+    return (discount, stop, *source, *target, *flows, sums)
 
 
 def bicgstab_over(apply, direction, half, full, assign, name="bicgstab"):
@@ -93,7 +106,7 @@ def bicgstab_over(apply, direction, half, full, assign, name="bicgstab"):
 
 @part
 def _apply(system, vector, out, other):
-    """For any `layout.linear_system`."""
+    """For any `linear_system`."""
     discount, stop, p_at, p_to, p_mass, q_at, q_to, q_mass, row, begin, offset, used, target, weight, sums = system
     P, Q = Rows(p_at, p_to, p_mass), Rows(q_at, q_to, q_mass)
     if offset.size > 0:
@@ -173,7 +186,7 @@ def _full(system, x, p, r, t, shadow, alpha, omega):
 
 @part
 def _full_of_system(system, x, p, r, t, shadow, alpha, omega):
-    """The same for a `layout.linear_system`: with Σ |r|, not max |r|, for stored matrices, which are of occupancies."""
+    """The same for a `linear_system`: with Σ |r|, not max |r|, for stored matrices, which are of occupancies."""
     product, residual = _full(system, x, p, r, t, shadow, alpha, omega)
     if system[SYSTEM_TARGET].size == 0:
         residual = 0.0

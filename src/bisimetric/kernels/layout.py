@@ -88,23 +88,6 @@ class Flows(NamedTuple):
     weight: npt.NDArray[Any]
 
 
-SYSTEM_TARGET = 5  # position of the target rows' indptr in a `linear_system`
-
-
-def linear_system(
-    discount: float, stop: npt.NDArray[np.bool_], source: Rows, target: Rows, flows: Arrays, sums: npt.NDArray[Any]
-) -> tuple[Any, ...]:
-    """I - γΠ for one of three Π: a stored matrix, the trees' coupling, or the independent coupling if neither is there.
-
-    One type for all, so that one compiled solver serves them. What a system does not need has no entries. A stored Π is
-    in `source`, with rows of any sum, and `target` has no rows. `flows` are the arrays of `Flows`, NO_FLOWS for other
-    couplings than the trees'. sums[parts, 2] is room for partial sums; a part is a source row, or a share of a matrix.
-
-    The tuple is flat and without names, since a call from Python takes half a microsecond for every named tuple.
-    """
-    return (discount, stop, *source, *target, *flows, sums)
-
-
 class Modes(NamedTuple):
     """Clusters of source and of target states; their products are blocks of pairs."""
 

@@ -79,7 +79,7 @@ def _stops(problems, k, n, m):
 
 @part
 def _system(discount, stop, P, Q, pairs, trees, offset, sums):
-    """The `layout.linear_system` of the trees' coupling, or of the independent one if `offset` is empty."""
+    """The `krylov.linear_system` of the trees' coupling, or of the independent one if `offset` is empty."""
     return (
         discount, stop, P.indptr, P.indices, P.data, Q.indptr, Q.indices, Q.data, pairs.row, pairs.begin, offset,
         trees.used, trees.target, trees.weight, sums,

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support.blocks import for_even_split
-from bisimetric.kernels.layout import NEVER, NO_FLOWS, NO_ROWS, Rows, linear_system
+from bisimetric.kernels.layout import NEVER, NO_FLOWS, NO_ROWS, Rows
 from bisimetric.models.rows import Floats
 
 # Matrix products of GMRES in all and between restarts, and the most entries of the vectors that it stores.
@@ -113,7 +113,7 @@ def on_stored(
     parts = matrix.indptr, matrix.indices, matrix.data
     if matrix.nnz <= ONE_STORED_CALL:
         stored = Rows(matrix.indptr.astype(np.int64, copy=False), matrix.indices, matrix.data)
-        system = linear_system(discount, NEVER, stored, NO_ROWS, NO_FLOWS[8], np.empty((1, 2)))
+        system = kernels.krylov.linear_system(discount, NEVER, stored, NO_ROWS, NO_FLOWS[8], np.empty((1, 2)))
         return Solved(guess, *kernels.krylov.bicgstab(system, b, guess, target, MAX_PRODUCTS))
 
     def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support.blocks import for_even_split
-from bisimetric.kernels.layout import NO_FLOWS, SLACK, Arrays, Trees, linear_system
+from bisimetric.kernels.layout import NO_FLOWS, SLACK, Arrays, Trees
 from bisimetric.linear import direct, krylov
 from bisimetric.linear.krylov import MAX_PRODUCTS, ONE_CALL, Solved
 from bisimetric.linear.ladder import MANY_PRODUCTS, Ladder, storable
@@ -148,7 +148,7 @@ def _flows(bellman: Bellman, trees: Trees) -> Arrays:
 def _solve_in_one_call(bellman: Bellman, flows: Arrays, b: Floats, guess: Floats, target: float, budget: int) -> Solved:
     """BiCGSTAB for the trees' coupling, or the independent one if there are no flows; `guess` is overwritten."""
     sums = np.empty((bellman.shape[0], 2))
-    system = linear_system(bellman.discount, bellman.stop, bellman.source, bellman.target, flows, sums)
+    system = kernels.krylov.linear_system(bellman.discount, bellman.stop, bellman.source, bellman.target, flows, sums)
     return Solved(guess, *kernels.krylov.bicgstab(system, b, guess, target, budget))
 
 
