@@ -24,7 +24,7 @@ LIBRARY_SPACE, LIBRARY_SPACE_PER_THREAD = 160 * 2**20, 40 * 2**20  # bytes that 
 MOST_LIBRARY_THREADS = 64
 LARGE = 2**28  # bytes of a model from which the free memory is checked
 MOST_SHOWN = 10**300  # bytes; more would overflow a float
-NEGLIGIBLE = 500_000  # bytes that need no check
+NEGLIGIBLE = 2**24  # bytes that need no check: finding out how many there are takes half a millisecond
 
 
 NO_RESERVE = 0x4000  # a flag of Linux, which Python names from version 3.13 on

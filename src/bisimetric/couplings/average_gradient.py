@@ -89,5 +89,5 @@ def _visits_outside(moves: sparse.csr_array, law: Floats, is_closed: Mask) -> Fl
         return np.zeros(law.shape)
     before = sparse.csr_array(sparse.diags_array(outside.ravel().astype(np.float64)) @ moves)
     before.eliminate_zeros()
-    found = visits(before.T.tocsr(), law.ravel(), 1.0, rows=1, closed=False)
+    found = visits(before, law.ravel(), 1.0, closed=False)
     return np.where(outside, found.reshape(law.shape), 0.0)

@@ -66,7 +66,7 @@ class Average:
             0, n * m, bellman.source, bellman.target, state.scalings, state.whole, state.rest, rounded, cells
         )
         start = (1.0 - bellman.discount) * bellman.start_law().ravel()
-        law = visits(self._matrix(cells.weight).T, start, bellman.discount, rows=n, closed=not bellman.stop.size)
+        law = visits(self._matrix(cells.weight), start, bellman.discount, closed=not bellman.stop.size)
         self.flow += np.repeat(law, np.diff(cells.indptr)) * cells.weight
         self.visited += law
         self.paid += float((law * bellman.scaled_cost().ravel()).sum())

@@ -24,7 +24,7 @@ from bisimetric.couplings.joint_law import (
     first_pair,
     potential_rows,
 )
-from bisimetric.couplings.occupancy import in_place, reached, visits
+from bisimetric.couplings.occupancy import visits
 from bisimetric.couplings.witness import Proof, Witness
 from bisimetric.errors import InvalidOption
 from bisimetric.models.chain import MarkovChain, state_index
@@ -32,7 +32,6 @@ from bisimetric.models.rows import ROW_SUM_TOL, Floats, offsets, real_array
 from bisimetric.operators.bellman import as_rows
 from bisimetric.problems.discounted import Problem
 
-FEW_REACHED = 0.5  # share of the pairs that the start leads to, up to which the others are left out of a system
 CELLS_PER_BLOCK = 2**22  # of couplings that are read in one block
 
 
@@ -140,13 +139,7 @@ class Coupling(InNotebooks, Immutable):
         discount, ends = self.problem.discount, self.problem.ends
         b = law.ravel() * (1.0 - discount if discount < 1.0 else 1.0)
         closed = ends is None or not ends.any()
-        inside = reached(moves, b)
-        if len(inside) > FEW_REACHED * b.size:
-            found = visits(moves.T.tocsr(), b, discount, rows=law.shape[0], closed=closed, accuracy=accuracy)
-            return found.reshape(law.shape)
-        part = moves[inside][:, inside].T.tocsr()
-        found = visits(part, b[inside], discount, rows=1, closed=closed, accuracy=accuracy)
-        return in_place(found, inside, law.size).reshape(law.shape)
+        return visits(moves, b, discount, closed=closed, accuracy=accuracy).reshape(law.shape)
 
     def simulate(self, steps: int, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:
         """A random path of the coupled chains.

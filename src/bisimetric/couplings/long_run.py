@@ -119,7 +119,7 @@ def _first_recurrent(moves: sparse.csr_array, law: Floats, transient: Mask, accu
         return law
     before = sparse.csr_array(sparse.diags_array(transient.astype(np.float64)) @ moves)
     before.eliminate_zeros()
-    return visits(before.T.tocsr(), law, 1.0, rows=1, closed=False, accuracy=accuracy)
+    return visits(before, law, 1.0, closed=False, accuracy=accuracy)
 
 
 def _stationary(moves: sparse.csr_array, members: Ints, accuracy: float | None) -> Floats:
@@ -132,6 +132,6 @@ def _stationary(moves: sparse.csr_array, members: Ints, accuracy: float | None) 
     keep[0] = 0.0
     tour = sparse.csr_array(sparse.diags_array(keep) @ inside)
     tour.eliminate_zeros()
-    law = visits(tour.T.tocsr(), first, 1.0, rows=1, closed=False, accuracy=accuracy)
+    law = visits(tour, first, 1.0, closed=False, accuracy=accuracy)
     share: Floats = law / law.sum()
     return share

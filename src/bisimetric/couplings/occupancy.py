@@ -14,7 +14,7 @@ from bisimetric import kernels
 from bisimetric.errors import SolverFailed
 from bisimetric.linear import direct, krylov
 from bisimetric.linear.ladder import Ladder
-from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Ints, offsets
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Ints
 
 AIM = 0.1  # of the accepted error, for the linear system
 FINEST_OCCUPANCY = (
@@ -25,8 +25,7 @@ OCCUPANCY_TOL = 1e-14  # residual of a factorised occupancy, relative to the lar
 SWEEPS = 10  # sweeps ν ← b + γΠᵀν before BiCGSTAB
 FAIL_ABOVE = 1e-10  # 1-norm error of an occupancy, relative to its mass, that is always accepted
 TIMES_ACCURACY = 0.5  # residual of expected numbers of steps, in steps
-WORTH_AN_ORDER = 2**15  # entries of Π from which sorting its rows by their lengths pays
-LONG_ROW = 255  # entries of a row; longer ones count as this long
+VISIT_PARTS = 64  # of the vectors that threads share; sums over each are added in order: threads change nothing
 OCCUPANCY_ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
 
 
@@ -49,63 +48,54 @@ def reached(moves: sparse.csr_array, law: Floats) -> Ints:
     return np.flatnonzero(seen)
 
 
-def _by_length(matrix: sparse.csr_array) -> tuple[Ints, sparse.csr_array]:
-    """An order of the pairs in which rows of the same length follow each other, and the matrix in that order.
+def _transposed(moves: sparse.csr_array, inside: Ints) -> tuple[Ints, sparse.csr_array]:
+    """The pairs inside, which lead to each other only, in an order by length of their columns; and Πᵀ in that order.
 
-    A product takes half the time then: where lengths change from row to row, processors guess them wrong.
+    Where lengths change from row to row, processors guess them wrong, and a product takes twice as long.
     """
-    length = np.diff(matrix.indptr)
-    order = np.argsort(np.minimum(length, LONG_ROW).astype(np.uint8), kind="stable")  # few values: sorted by counting
-    place = np.empty(len(order), matrix.indices.dtype)
-    place[order] = np.arange(len(order), dtype=place.dtype)
-    indptr = offsets(length[order])
-    read = np.repeat(matrix.indptr[order] - indptr[:-1], length[order])
-    read += np.arange(matrix.nnz)
-    indptr = indptr.astype(matrix.indptr.dtype)
-    return order, sparse.csr_array((matrix.data[read], place[matrix.indices[read]], indptr), shape=matrix.shape)
+    entries = int((moves.indptr[inside + 1] - moves.indptr[inside]).sum())
+    order, kind = np.empty(len(inside), np.int64), moves.indices.dtype
+    indptr, indices, data = np.empty(len(inside) + 1, kind), np.empty(entries, kind), np.empty(entries)
+    kernels.listing.transpose(
+        inside, moves.indptr.astype(kind, copy=False), moves.indices, moves.data, order, indptr, indices, data
+    )
+    return order, sparse.csr_array((data, indices, indptr), shape=(len(inside), len(inside)))
 
 
-def longest_time(transposed: Any, b: Floats) -> float:
-    """The largest expected number of steps to an end from a pair that b leads to; Πᵀ has empty columns at the ends."""
-    from scipy.sparse import csgraph
-
-    matrix = sparse.csr_array(transposed.T)
-    size = matrix.shape[0]
-    begin = sparse.csr_array((b > 0.0).astype(np.float64)[None, :])
-    graph = sparse.hstack([sparse.vstack([matrix, begin]), sparse.csr_array((size + 1, 1))], format="csr")
-    inside = np.sort(csgraph.breadth_first_order(graph, size, return_predecessors=False))[:-1]
-    part, one = matrix[inside][:, inside], np.ones(len(inside))
-    times = Ladder().solve_stored(part, one, one, 1.0, FAIL_ABOVE)
+def longest_time(transposed: sparse.csr_array) -> float:
+    """The largest expected number of steps from a pair to an end; Πᵀ has empty columns at the ends."""
+    one = np.ones(transposed.shape[0])
+    times = Ladder().solve_stored(transposed.T.tocsr(), one, one, 1.0, FAIL_ABOVE)
     if not times.residual < TIMES_ACCURACY:
         raise SolverFailed("the coupled chains take too many steps to count their visits; choose a discount below 1")
     return float(times.x.max())
 
 
 def visits(
-    transposed: Any, b: Floats, discount: float, *, rows: int, closed: bool, accuracy: float | None = None
+    moves: sparse.csr_array, b: Floats, discount: float, *, closed: bool, accuracy: float | None = None
 ) -> Floats:
-    """ν = b + γΠᵀν, not negative; `transposed` is Πᵀ in any sparse form, `closed` says that Π loses no mass.
+    """ν = b + γΠᵀν, not negative; `moves` is Π, and `closed` says that it loses no mass.
 
     Without a discount Π has ends, which it reaches with probability one. `accuracy` is the accepted 1-norm error,
     relative to the mass of ν; None: as small as rounding allows, if possible.
 
-    From a single pair BiCGSTAB often diverges, so sweeps spread the law first. If the residual of its result is too
-    large, in the 1-norm, a factorisation solves the system.
+    The system has the pairs that b leads to. From a single pair BiCGSTAB often diverges, so sweeps spread the law
+    first. If the residual of its result is too large, in the 1-norm, a factorisation solves the system.
     """
-    longest = 1.0 / (1.0 - discount) if discount < 1.0 else longest_time(transposed, b)
+    size = b.size
+    order, transposed = _transposed(moves, reached(moves, b))
+    if not len(order):
+        return np.zeros(size)
+    b = b[order]
+    longest = 1.0 / (1.0 - discount) if discount < 1.0 else longest_time(transposed)
     mass = float(b.sum()) * longest
     certain = _accepted(longest) if accuracy is None else max(accuracy, _accepted(longest))
     aim = FINEST_OCCUPANCY[0] if accuracy is None else AIM * accuracy
-    transposed = sparse.csr_array(transposed)
-    order = None
-    if transposed.nnz >= WORTH_AN_ORDER:
-        order, transposed = _by_length(transposed)
-        b = b[order]
     target = max(aim / longest, FINEST_OCCUPANCY[1]) * mass
 
     def by_bicgstab() -> Floats:
         spread = _sweep(transposed, b, discount, b, SWEEPS)
-        return krylov.on_stored(transposed, discount, b, spread, rows=rows, target=target).x
+        return krylov.on_stored(transposed, discount, b, spread, rows=min(VISIT_PARTS, len(b)), target=target).x
 
     def by_factors() -> Floats:
         return direct.Factors(transposed, discount).solve(b, OCCUPANCY_TOL * float(b.max()))[0]
@@ -118,15 +108,15 @@ def visits(
         law = _sweep(transposed, b, discount, np.maximum(law, 0.0), 1)
         if closed and law.sum() > 0:
             law *= mass / law.sum()
-        error = float(np.abs(b + discount * (transposed @ law) - law).sum()) * longest
+        error = float(np.abs(_sweep(transposed, b, discount, law, 1) - law).sum()) * longest
         if error <= certain * mass:
-            return law if order is None else in_place(law, order)
+            return in_place(law, order, size)
     raise SolverFailed(f"an occupancy is known only to {error:.1g} in total; choose a smaller discount")
 
 
-def in_place(part: Floats, at: Ints, size: int | None = None) -> Floats:
-    """A vector of this size, or of the part's, with the entries of the part at these places and zeros elsewhere."""
-    whole = np.zeros(len(part) if size is None else size)
+def in_place(part: Floats, at: Ints, size: int) -> Floats:
+    """A vector of this size with the entries of the part at these places, and zeros elsewhere."""
+    whole = np.zeros(size)
     whole[at] = part
     return whole
 

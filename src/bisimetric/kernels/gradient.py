@@ -75,82 +75,100 @@ def class_sums(first, last, value, source, target, members, small, visits, tight
     because several of its successors, in one class, have a choice, [n, classes] and [classes, m].
     """
     wide = value.shape[1]
-    f, rest = np.empty(len(source.small_classes) + 1), np.empty(len(target.small_classes) + 1)
-    choices_x, choices_y = np.empty(len(f), np.int64), np.empty(len(rest), np.int64)  # tight cells of a row or column
+    # Local names, since numba counts a reference whenever code takes an array from a tuple or slices it.
+    p_at, p_position, p_class = source.indptr, source.position, source.class_of
+    q_at, q_position, q_class = target.indptr, target.position, target.class_of
+    small_p_at, small_p, small_q_at, small_q = (
+        source.small_indptr, source.small_classes, target.small_indptr, target.small_classes,
+    )  # fmt: skip
+    x_begin, x_states, y_begin, y_states = members
+    visits_x, visits_y = visits
+    to_source, to_target = sums
     tied, tied_x, tied_y = ties
+    indptr, weight, start, potential = small.indptr, small.weight, small.start, small.potential
+    f = np.empty(len(small_p) + 1)
+    choices_x = np.empty(len(f), np.int64)  # tight cells of each row
+    choices_y = np.empty(len(small_q) + 1, np.int64)  # and of each column
     for X in range(first, last):
-        x_at, sx = source.small_indptr[X], source.small_indptr[X + 1] - source.small_indptr[X]
+        x_at = small_p_at[X]
+        sx = small_p_at[X + 1] - x_at
         for Y in range(wide):
             pair = (X - first) * wide + Y
-            if small.indptr[pair] == small.indptr[pair + 1]:  # a stop
+            if indptr[pair] == indptr[pair + 1]:  # a stop
                 continue
-            y_at, sy = target.small_indptr[Y], target.small_indptr[Y + 1] - target.small_indptr[Y]
-            g = small.potential[small.start[pair] : small.start[pair] + sy]
-            to = target.small_classes[y_at : y_at + sy]
+            y_at, g_at = small_q_at[Y], start[pair]
+            sy = small_q_at[Y + 1] - y_at
             used = 0
-            for cell in range(small.indptr[pair], small.indptr[pair + 1]):
-                used += small.weight[cell] > 0.0
+            for cell in range(Index(indptr[pair]), Index(indptr[pair + 1])):
+                used += weight[cell] > 0.0
             touched = 0
-            choices_y[:sy] = 0
+            mean_f = 0.0
+            mean_g = 0.0
+            for j in range(sy):
+                choices_y[j] = 0
+                mean_g += potential[Index(g_at + j)]
             for i in range(sx):
-                row = value[source.small_classes[x_at + i]]
-                f[i] = _lowest(row, to, g)
-                choices_x[i] = 0
+                row = Index(small_p[Index(x_at + i)])
+                least = _lowest(value, row, small_q, y_at, potential, g_at, sy)
+                f[i] = least
+                mean_f += least
+                count = 0
                 for j in range(sy):
-                    if row[to[j]] - g[j] <= f[i] + tight:
-                        choices_x[i] += 1
-                        choices_y[j] += 1
-                touched += choices_x[i]
+                    near = value[row, Index(small_q[Index(y_at + j)])] - potential[Index(g_at + j)] <= least + tight
+                    count += near
+                    choices_y[j] += near
+                choices_x[i] = count
+                touched += count
+            mean_f /= sx
+            mean_g /= sy
             tied[X, Y] = used != sx + sy - 1 or touched != used
-            mean = f[:sx].mean()
-            for member in range(members[0][X], members[0][X + 1]):
-                x = members[1][member]
-                weight = visits[0][x, Y]
-                if weight > 0.0:
+            for member in range(x_begin[X], x_begin[X + 1]):
+                x = x_states[member]
+                share = visits_x[x, Y]
+                if share > 0.0:
                     i, before = 0, -1
-                    for entry in range(source.indptr[x], source.indptr[x + 1]):
-                        of_class = source.class_of[entry]
-                        while i < sx and source.small_classes[x_at + i] < of_class:
+                    for entry in range(Index(p_at[x]), Index(p_at[x + 1])):
+                        of_class = p_class[entry]
+                        while i < sx and small_p[Index(x_at + i)] < of_class:
                             i += 1
-                        listed = i < sx and source.small_classes[x_at + i] == of_class
-                        level = f[i] if listed else _lowest(value[of_class], to, g)
-                        sums[0][source.indptr[x] + source.position[entry]] += weight * (level - mean)
+                        listed = i < sx and small_p[Index(x_at + i)] == of_class
+                        level = f[i] if listed else _lowest(value, of_class, small_q, y_at, potential, g_at, sy)
+                        to_source[Index(p_at[x] + p_position[entry])] += share * (level - mean_f)
                         if of_class == before and listed and choices_x[i] > 1:
                             tied_x[x, Y] = True
                         before = of_class
-            mean = g.mean()
-            for member in range(members[2][Y], members[2][Y + 1]):
-                y = members[3][member]
-                weight = visits[1][X, y]
-                if weight > 0.0:
+            for member in range(y_begin[Y], y_begin[Y + 1]):
+                y = y_states[member]
+                share = visits_y[X, y]
+                if share > 0.0:
                     j, before = 0, -1
-                    for entry in range(target.indptr[y], target.indptr[y + 1]):
-                        of_class = target.class_of[entry]
-                        while j < sy and to[j] < of_class:
+                    for entry in range(Index(q_at[y]), Index(q_at[y + 1])):
+                        of_class = q_class[entry]
+                        while j < sy and small_q[Index(y_at + j)] < of_class:
                             j += 1
-                        listed = j < sy and to[j] == of_class
+                        listed = j < sy and small_q[Index(y_at + j)] == of_class
                         level = (
-                            g[j] if listed else _largest_g(value, source.small_classes[x_at : x_at + sx], of_class, f)
+                            potential[Index(g_at + j)] if listed else _largest_g(value, small_p, x_at, sx, of_class, f)
                         )
-                        sums[1][target.indptr[y] + target.position[entry]] += weight * (level - mean)
+                        to_target[Index(q_at[y] + q_position[entry])] += share * (level - mean_g)
                         if of_class == before and listed and choices_y[j] > 1:
                             tied_y[X, y] = True
                         before = of_class
 
 
 @part
-def _lowest(row, to, g):
-    """f = min_j V(i, j) - g(j)."""
+def _lowest(value, row, to, y_at, potential, g_at, sy):
+    """f = min_j V(i, j) - g(j) for the successors j that are listed from y_at on, and g from g_at on."""
     least = np.inf
-    for j in range(len(g)):
-        least = min(least, row[to[j]] - g[j])
+    for j in range(sy):
+        least = min(least, value[row, Index(to[Index(y_at + j)])] - potential[Index(g_at + j)])
     return least
 
 
 @part
-def _largest_g(value, successors, of_class, f):
+def _largest_g(value, successors, x_at, sx, of_class, f):
     """The largest g of a class without a potential that f allows."""
     least = np.inf
-    for i in range(len(successors)):
-        least = min(least, value[successors[i], of_class] - f[i])
+    for i in range(sx):
+        least = min(least, value[successors[x_at + i], of_class] - f[i])
     return least

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bisimetric.kernels import evaluation, modes
-from bisimetric.kernels._compile import kernel, part, part_of
+from bisimetric.kernels._compile import kernel, part, part_of, summing_part
 from bisimetric.kernels.layout import SLACK, Flows, Rows
 
 MOST_STARTS = 5  # restarts in one solve, at most
@@ -189,10 +189,17 @@ def _full_of_system(system, x, p, r, t, shadow, alpha, omega):
     """The same for a `linear_system`: with Σ |r|, not max |r|, for stored matrices, which are of occupancies."""
     product, residual = _full(system, x, p, r, t, shadow, alpha, omega)
     if system[SYSTEM_TARGET].size == 0:
-        residual = 0.0
-        for k in range(r.size):
-            residual += abs(r[k])
+        residual = _total_size(r)
     return product, residual
+
+
+@summing_part
+def _total_size(vector):
+    """Σ |vector|."""
+    total = 0.0
+    for k in range(vector.size):
+        total += abs(vector[k])
+    return total
 
 
 bicgstab = kernel(bicgstab_over(_apply, _direction, _half, _full_of_system, _assign, "bicgstab"))

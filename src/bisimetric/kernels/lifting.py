@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import kernel, part
+from bisimetric.kernels.layout import Index
 
 
 @kernel
@@ -26,69 +27,75 @@ def lift(sources, targets, class_x, class_y, source, target, small, number, valu
 
     Fills `out`, whose arrays must be long enough, and returns the number of cells.
     """
-    left_x, left_y = np.empty(_longest(source.indptr, sources)), np.empty(_longest(target.indptr, targets))
+    # Local names, since numba counts a reference whenever code takes an array from a tuple.
+    p_at, p_position, p_mass = source.indptr, source.position, source.data
+    q_at, q_position, q_mass = target.indptr, target.position, target.data
+    p_alike, q_alike = source.alike, target.alike
+    indptr, left, right, weight = small.indptr, small.left, small.right, small.weight
+    out_indptr, out_left, out_right, out_weight, out_start = out.indptr, out.left, out.right, out.weight, out.start
+    left_x, left_y = np.empty(_longest(p_at, sources)), np.empty(_longest(q_at, targets))
     size = _longest(source.small_indptr, class_x[sources])
     next_x, end_x = np.empty(size, np.int64), np.empty(size, np.int64)
     size = _longest(target.small_indptr, class_y[targets])
     next_y, end_y = np.empty(size, np.int64), np.empty(size, np.int64)
-    cells = 0
-    out.indptr[0] = 0
-    out.start[0] = 0
+    cells = Index(0)
+    one = Index(1)
+    out_indptr[0] = 0
+    out_start[0] = 0
     for pair in range(len(sources)):
         x, y, at = sources[pair], targets[pair], number[pair]
-        X, Y = class_x[x], class_y[y]
-        x_at, y_at = source.indptr[x], target.indptr[y]
-        sx, sy = source.indptr[x + 1] - x_at, target.indptr[y + 1] - y_at
-        out.start[pair + 1] = out.start[pair] + sy
-        _lift_potential(X, y, Y, source, target, small, at, pair, value, out)
-        if source.alike[x] and target.alike[y]:
-            for k in range(small.indptr[at], small.indptr[at + 1]):
-                if small.weight[k] > 0.0:
-                    out.left[cells] = source.position[x_at + small.left[k]]
-                    out.right[cells] = target.position[y_at + small.right[k]]
-                    out.weight[cells] = small.weight[k]
-                    cells += 1
-        elif small.indptr[at] < small.indptr[at + 1]:  # the pair is no stop
-            _ranges(source, x, X, next_x, end_x)
-            _ranges(target, y, Y, next_y, end_y)
+        x_at, y_at = p_at[x], q_at[y]
+        sx, sy = p_at[x + 1] - x_at, q_at[y + 1] - y_at
+        out_start[pair + 1] = out_start[pair] + sy
+        _lift_potential(class_x[x], y, class_y[y], source, target, small, at, out_start[pair], value, out.potential)
+        if p_alike[x] and q_alike[y]:
+            for k in range(Index(indptr[at]), Index(indptr[at + 1])):
+                if weight[k] > 0.0:
+                    out_left[cells] = p_position[Index(x_at + left[k])]
+                    out_right[cells] = q_position[Index(y_at + right[k])]
+                    out_weight[cells] = weight[k]
+                    cells += one
+        elif indptr[at] < indptr[at + 1]:  # the pair is no stop
+            _ranges(source, x, class_x[x], next_x, end_x)
+            _ranges(target, y, class_y[y], next_y, end_y)
             for i in range(sx):
-                left_x[i] = source.data[x_at + i]
+                left_x[i] = p_mass[Index(x_at + i)]
             for j in range(sy):
-                left_y[j] = target.data[y_at + j]
-            for k in range(small.indptr[at], small.indptr[at + 1]):
-                to_x, to_y, mass = small.left[k], small.right[k], small.weight[k]
-                i, j = next_x[to_x], next_y[to_y]
-                while mass > 0.0 and i < end_x[to_x] and j < end_y[to_y]:
+                left_y[j] = q_mass[Index(y_at + j)]
+            for k in range(Index(indptr[at]), Index(indptr[at + 1])):
+                to_x, to_y, mass = Index(left[k]), Index(right[k]), weight[k]
+                i, j = Index(next_x[to_x]), Index(next_y[to_y])
+                while mass > 0.0 and i < Index(end_x[to_x]) and j < Index(end_y[to_y]):
                     moved = min(mass, min(left_x[i], left_y[j]))
                     if moved > 0.0:
-                        out.left[cells] = source.position[x_at + i]
-                        out.right[cells] = target.position[y_at + j]
-                        out.weight[cells] = moved
-                        cells += 1
+                        out_left[cells] = p_position[Index(x_at) + i]
+                        out_right[cells] = q_position[Index(y_at) + j]
+                        out_weight[cells] = moved
+                        cells += one
                     mass -= moved
                     left_x[i] -= moved
                     left_y[j] -= moved
                     if left_x[i] == 0.0:
-                        i += 1
+                        i += one
                     if left_y[j] == 0.0:
-                        j += 1
+                        j += one
                 next_x[to_x] = i
                 next_y[to_y] = j
-            i, j = 0, 0
-            while i < sx and j < sy:  # spread the rest, which is zero where lumping is exact
+            i, j = Index(0), Index(0)
+            while i < Index(sx) and j < Index(sy):  # spread the rest, which is zero where lumping is exact
                 moved = min(left_x[i], left_y[j])
                 if moved > 0.0:
-                    out.left[cells] = source.position[x_at + i]
-                    out.right[cells] = target.position[y_at + j]
-                    out.weight[cells] = moved
-                    cells += 1
+                    out_left[cells] = p_position[Index(x_at) + i]
+                    out_right[cells] = q_position[Index(y_at) + j]
+                    out_weight[cells] = moved
+                    cells += one
                 left_x[i] -= moved
                 left_y[j] -= moved
                 if left_x[i] == 0.0:
-                    i += 1
+                    i += one
                 else:
-                    j += 1
-        out.indptr[pair + 1] = cells
+                    j += one
+        out_indptr[pair + 1] = cells
     return cells
 
 
@@ -118,23 +125,25 @@ def _ranges(side, state, of_class, begin, end):
 
 
 @part
-def _lift_potential(X, y, Y, source, target, small, at, pair, value, out):
+def _lift_potential(X, y, Y, source, target, small, at, begin, value, out):
     """Give each state the g of its class; a class missing from the quotient's row gets the largest g that keeps f."""
+    q_at, q_position, class_of, classes = target.indptr, target.position, target.class_of, target.small_classes
+    potential = small.potential
     Y_at, Y_end = target.small_indptr[Y], target.small_indptr[Y + 1]
     g_at = small.start[at] - Y_at
     k = Y_at
-    for j in range(target.indptr[y], target.indptr[y + 1]):
-        to = target.class_of[j]
-        while k < Y_end and target.small_classes[k] < to:
+    for j in range(Index(q_at[y]), Index(q_at[y + 1])):
+        to = class_of[j]
+        while k < Y_end and classes[Index(k)] < to:
             k += 1
-        if k < Y_end and target.small_classes[k] == to:
-            g = small.potential[g_at + k]
+        if k < Y_end and classes[Index(k)] == to:
+            g = potential[Index(g_at + k)]
         else:
             g = np.inf
             for i in range(source.small_indptr[X], source.small_indptr[X + 1]):
                 row = value[source.small_classes[i]]
                 f = np.inf
                 for other in range(Y_at, Y_end):
-                    f = min(f, row[target.small_classes[other]] - small.potential[g_at + other])
+                    f = min(f, row[classes[other]] - potential[g_at + other])
                 g = min(g, row[to] - f)
-        out.potential[out.start[pair] + target.position[j]] = g
+        out[Index(begin + q_position[j])] = g

@@ -97,7 +97,7 @@ class ActionCoupling(InNotebooks):
         """The occupancy [n, m] from a joint law [n, m] of the start; `moves` is what `matrix()` returns."""
         discount = self.solution.problem.discount
         b = (1.0 - discount) * law.ravel()
-        return visits(moves.T.tocsr(), b, discount, rows=law.shape[0], closed=True).reshape(law.shape)
+        return visits(moves, b, discount, closed=True).reshape(law.shape)
 
     def law(self, start: object = None) -> Floats:
         """The joint law [n, m] of a pair of states, of a law that is given, or of the starts of the processes."""
