@@ -1,6 +1,7 @@
 """Small problems: a loop over `distance` against `solve_many`; and one and two threads, by turns in one process.
 
-Wall times need an otherwise idle machine; the best of several rounds counts.
+Wall times need an otherwise idle machine; the best of several rounds counts. What two threads can gain at most is
+measured too: two processes that solve the same problem at the same time share caches and memory, and nothing else.
 """
 
 from __future__ import annotations
@@ -8,13 +9,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 import bisimetric as bm
 from benchmarks import instances
-from benchmarks.measure import quickest, timed
+from benchmarks.measure import in_fresh_process, quickest, timed
 from benchmarks.tables import Row
 
 DISCOUNT = 0.9
@@ -72,13 +74,26 @@ def _row(work: str, seconds: float, count: int) -> Row:
     return {"work": work, "problems": count, "cpu_us": round(1e6 * seconds / count, 1)}
 
 
+def limit(name: str) -> float:
+    """How much faster two processes are than one at two solves, from their CPU seconds: what the machine allows."""
+
+    def seconds(_: int) -> float:
+        task = {"instance": name, "discount": LARGE_DISCOUNT, "tol": TOL, "quotient": False}
+        return float(in_fresh_process("ours", task)["cpu"])
+
+    alone = seconds(0)
+    with ThreadPoolExecutor(2) as both:
+        return 2 * alone * 2 / sum(both.map(seconds, range(2)))
+
+
 def threads(quick: bool, progress: Callable[[str], None]) -> list[Row]:
-    """Wall seconds with one and with two threads, the best of several rounds, by turns in one process."""
+    """Wall seconds with one and with two threads, the best of several rounds, by turns in one process; and the limit."""
     made = [bm.Problem(a, b, discount=DISCOUNT) for a, b in pairs(QUICK_PROBLEMS if quick else PROBLEMS, STATES)]
     works: list[tuple[str, int, Callable[[], Any]]] = [
         (f"solve_many, {len(made)} problems", 2 * ROUNDS, lambda: bm.solve_many(made))
     ]
-    for name, rounds in QUICK_LARGE if quick else LARGE:
+    instances_measured = dict(QUICK_LARGE if quick else LARGE)
+    for name, rounds in instances_measured.items():
         large = instances.problem(name, LARGE_DISCOUNT)
         works.append((name, rounds, lambda large=large: bm.solve(large, tol=TOL, quotient=False)))  # type: ignore[misc]
     rows = []
@@ -95,10 +110,12 @@ def threads(quick: bool, progress: Callable[[str], None]) -> list[Row]:
         ratio = best[1]["wall"] / best[2]["wall"]
         rows += [
             {"work": name, "threads": count, "wall_s": round(run["wall"], 3), "cpu_s": round(run["cpu"], 3)}
-            | {"faster": round(best[1]["wall"] / run["wall"], 2)}
+            | {"faster": round(best[1]["wall"] / run["wall"], 2), "limit": ""}
             for count, run in best.items()
         ]
-        progress(f"{name}: {ratio:.2f}")
+        if name in instances_measured:
+            rows[-1]["limit"] = round(limit(name), 2)
+        progress(f"{name}: {ratio:.2f}, at most {rows[-1]['limit'] or 2}")
     if before is None:
         del os.environ["BISIMETRIC_THREADS"]
     else:

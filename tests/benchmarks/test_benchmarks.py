@@ -18,6 +18,7 @@ from benchmarks import (
     peers,
     readers,
     scaling,
+    small,
     tables,
     tasks,
 )
@@ -226,3 +227,13 @@ def test_the_table_of_many_models():
     assert second.body[1][-2:] == ["1.67", "2.00"]
     assert many.rooms(3)[2].n_states == 104
     assert many.small_chains(2)[1].n_states == many.STATES
+
+
+@pytest.mark.slow
+def test_threads_are_measured_beside_what_the_machine_allows():
+    """A row for every number of threads; two processes at once say how fast two threads could be."""
+    rows = small.threads(True, lambda _: None)
+    assert [row["threads"] for row in rows] == [1, 2] * 3
+    assert [row["limit"] != "" for row in rows] == [False, False, False, True, False, True]
+    assert all(row["wall_s"] > 0 and row["faster"] > 0 for row in rows)
+    assert 0.5 < rows[-1]["limit"] < 4.0

@@ -50,7 +50,7 @@ class ListedCertificate:
     @property
     def relative_gap(self) -> float:
         """The gap divided by the largest upper bound; zero if the gap is zero."""
-        gap, largest_cost = self.gap, float(self.bellman.cost.max())
+        gap, largest_cost = self.gap, self.bellman.most
         return gap / max(float(self.upper.max()), largest_cost) if gap > 0 else 0.0
 
     def around(self, estimate: Floats | None = None, scale: float = 1.0) -> Certificate:

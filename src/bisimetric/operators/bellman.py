@@ -65,11 +65,13 @@ class Bellman:
     )  # of states; the cost need not come from them
     sizes: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] = field(init=False)  # successors of every state
     longest: tuple[int, int] = field(init=False)  # the most successors of a source and of a target state
+    most: float = field(init=False)  # the largest cost, not scaled
 
     def __post_init__(self) -> None:
         sizes = np.diff(self.source.indptr), np.diff(self.target.indptr)
         object.__setattr__(self, "sizes", sizes)
         object.__setattr__(self, "longest", (int(sizes[0].max()), int(sizes[1].max())))
+        object.__setattr__(self, "most", float(self.cost.max()))
 
     @classmethod
     def of(cls, problem: Problem) -> Bellman:
@@ -120,11 +122,11 @@ class Bellman:
     @property
     def largest_cost(self) -> float:
         """In the scale of this operator."""
-        return float(self.cost.max()) * self.scale
+        return self.most * self.scale
 
     def largest_value(self) -> float:
         """What no distance exceeds: the largest cost forever."""
-        return largest_forever(float(self.cost.max()), self.cost_error, self.scale, self.discount)
+        return largest_forever(self.most, self.cost_error, self.scale, self.discount)
 
     def spread(self, vector: Floats) -> Floats:
         """One entry per pair that is solved as a matrix [n, m], with the scaled cost at the others."""

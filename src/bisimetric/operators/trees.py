@@ -124,7 +124,7 @@ def is_symmetric(problem: Problem) -> bool:
     source, target, cost = held_rows(problem.source), held_rows(problem.target), problem.cost
     if problem.source.merged.any() or problem.target.merged.any():
         return False
-    if len(cost) < 2 or source.shape != target.shape or source.nnz != target.nnz:
+    if len(cost) < 2 or source.shape != target.shape or source.nnz != target.nnz or cost.diagonal().any():
         return False
     if source is not target and not (
         np.array_equal(source.indptr, target.indptr)
@@ -132,7 +132,7 @@ def is_symmetric(problem: Problem) -> bool:
         and np.array_equal(source.data, target.data)
     ):
         return False
-    if cost.diagonal().any() or not np.array_equal(cost, cost.T):
+    if not np.array_equal(cost, cost.T):
         return False
     stop = problem.stop
     return stop is None or bool(np.array_equal(stop, stop.T) and not stop.diagonal().any())
