@@ -87,7 +87,7 @@ def limit(name: str) -> float:
 
 
 def threads(quick: bool, progress: Callable[[str], None]) -> list[Row]:
-    """Wall seconds with one and with two threads, the best of several rounds, by turns in one process; and the limit."""
+    """Wall seconds with one and with two threads, by turns in one process, the best of several rounds; the limit."""
     made = [bm.Problem(a, b, discount=DISCOUNT) for a, b in pairs(QUICK_PROBLEMS if quick else PROBLEMS, STATES)]
     works: list[tuple[str, int, Callable[[], Any]]] = [
         (f"solve_many, {len(made)} problems", 2 * ROUNDS, lambda: bm.solve_many(made))
