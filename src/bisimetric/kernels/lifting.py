@@ -31,7 +31,10 @@ def lift(sources, targets, class_x, class_y, source, target, small, number, valu
     p_at, p_position, p_mass = source.indptr, source.position, source.data
     q_at, q_position, q_mass = target.indptr, target.position, target.data
     p_alike, q_alike = source.alike, target.alike
-    indptr, left, right, weight = small.indptr, small.left, small.right, small.weight
+    indptr, left, right, weight, g_at, potential = (
+        small.indptr, small.left, small.right, small.weight, small.start, small.potential,
+    )  # fmt: skip
+    out_potential = out.potential
     out_indptr, out_left, out_right, out_weight, out_start = out.indptr, out.left, out.right, out.weight, out.start
     left_x, left_y = np.empty(_longest(p_at, sources)), np.empty(_longest(q_at, targets))
     size = _longest(source.small_indptr, class_x[sources])
@@ -47,7 +50,11 @@ def lift(sources, targets, class_x, class_y, source, target, small, number, valu
         x_at, y_at = p_at[x], q_at[y]
         sx, sy = p_at[x + 1] - x_at, q_at[y + 1] - y_at
         out_start[pair + 1] = out_start[pair] + sy
-        _lift_potential(class_x[x], y, class_y[y], source, target, small, at, out_start[pair], value, out.potential)
+        if q_alike[y]:
+            for j in range(sy):
+                out_potential[Index(out_start[pair] + q_position[Index(y_at + j)])] = potential[Index(g_at[at] + j)]
+        else:
+            _lift_potential(class_x[x], y, class_y[y], source, target, small, at, out_start[pair], value, out_potential)
         if p_alike[x] and q_alike[y]:
             for k in range(Index(indptr[at]), Index(indptr[at + 1])):
                 if weight[k] > 0.0:
