@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from bisimetric.couplings.gradient import centred_rows, expected_after, refuse_infinite, start_potentials
 from bisimetric.errors import InvalidProblem
@@ -19,17 +20,22 @@ def test_rows_have_mean_zero():
 def test_starts_in_one_state_each():
     """The potentials are the distances from the other start."""
     value = np.array([[1.0, 2.0], [4.0, 8.0]])
-    found = start_potentials(value, np.array([1.0, 0.0]), np.array([0.0, 1.0]), 1, np.zeros(1))
+    found = start_potentials(value, np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.ones(1), np.zeros(1))
     assert found.source.tolist() == [0.0, 6.0]
     assert found.target.tolist() == [-1.0, 0.0]
     assert not found.tie
 
 
 def test_the_expected_distance_after_a_step():
-    """From the occupancy of a coupling that moves from the first pair to the second and stays there."""
-    discount, value = 0.5, np.array([[3.0, 7.0]])
-    visits, law = np.array([[0.5, 0.5]]), np.array([[1.0, 0.0]])
-    assert expected_after(visits, law, value, discount) == pytest.approx(0.5 * 7.0 + 0.5 * 7.0)
+    """For the occupancy of a coupling that moves from the first pair to the second and stays there."""
+    moves, value = sparse.csr_array([[0.0, 1.0], [0.0, 1.0]]), np.array([[3.0, 7.0]])
+    assert expected_after(moves, np.array([[0.5, 0.5]]), value) == pytest.approx(0.5 * 7.0 + 0.5 * 7.0)
+
+
+def test_distances_that_are_not_known_do_not_count_where_nobody_comes():
+    """Distances of pairs that the start does not lead to may be missing."""
+    moves, value = sparse.csr_array([[1.0, 0.0], [0.0, 1.0]]), np.array([[3.0, np.nan]])
+    assert expected_after(moves, np.array([[1.0, 0.0]]), value) == 3.0
 
 
 def test_numbers_out_of_range():

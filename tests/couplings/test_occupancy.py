@@ -176,3 +176,45 @@ def test_occupancy_of_two_cycles(p, q, discount):
     np.testing.assert_allclose(solution.coupling.occupancy(), truth, rtol=0, atol=max(1e-12, 1e-15 / (1 - discount)))
     low, high = solution.interval
     assert low <= solution.explain(2).distance <= high
+
+
+@pytest.mark.parametrize("rare", [1e-4, 1e-6, 1e-7, 1e-8, 1e-9])
+def test_long_run_of_rare_moves(rare):
+    """Where some pairs take many steps, errors are relative to the mass that is there, not to the longest tour."""
+    source = bm.MarkovChain([[1 - rare, rare], [rare / 2, 1 - rare / 2]], reward=[0, 1], start=0)
+    target = bm.MarkovChain([[1 - 3 * rare, 3 * rare], [rare, 1 - rare]], reward=[0, 1], start=0)
+    solution = bm.average_distance(source, target, throw=False)
+    share = solution.coupling.occupancy()
+    np.testing.assert_allclose(share.sum(axis=1), [1 / 3, 2 / 3], atol=1e-5)
+    np.testing.assert_allclose(share.sum(axis=0), [1 / 4, 3 / 4], atol=1e-5)
+    gradient = solution.gradient()
+    assert (gradient.cost * np.array([[0, 1], [1, 0]])).sum() == pytest.approx(solution.distance, abs=1e-5)
+
+
+@pytest.mark.parametrize("rare", [1e-5, 1e-8, 1e-11, 1e-12, 1e-14])
+def test_slow_transients_are_counted_or_refused(rare):
+    """Shares of the long run sum to one, or there is no answer."""
+    source = bm.MarkovChain([[1 - rare, 0.3 * rare, 0.7 * rare], [0, 1, 0], [0, 0, 1]], reward=[0, 1, 2], start=0)
+    target = bm.MarkovChain([[1 - rare, 0.6 * rare, 0.4 * rare], [0, 1, 0], [0, 0, 1]], reward=[0, 1, 2], start=0)
+    coupling = bm.average_distance(source, target, throw=False).coupling
+    try:
+        share = coupling.occupancy()
+    except SolverFailed:
+        assert rare < 1e-10
+    else:
+        assert share.sum() == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("rare", [1e-5, 1e-7, 1e-8])
+def test_visits_of_rare_pairs_without_a_discount(rare):
+    """A pair that is hardly ever reached, but stays for long, is visited about once."""
+    labels = ["a", "d", "b", "c"]
+    ends = [[0, 0, 1, 0], [0, 0, 0, 1]]
+    source = bm.MarkovChain(
+        [[0, rare, 0.5 - rare, 0.5], [0, 1 - rare, rare / 2, rare / 2], *ends], labels=labels, start=0
+    )
+    target = bm.MarkovChain(
+        [[0, rare, 0.4 - rare, 0.6], [0, 1 - rare, 0.4 * rare, 0.6 * rare], *ends], labels=labels, start=0
+    )
+    visited = bm.bisimilarity_distance(source, target).coupling.occupancy()
+    assert visited[1, 1] == pytest.approx(1.0, abs=1e-5)

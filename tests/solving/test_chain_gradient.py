@@ -207,3 +207,29 @@ def test_read_only_and_the_same_with_any_threads():
     assert np.array_equal(copied.source.data, gradient.source.data)
     with pytest.raises(ValueError, match="read-only"):
         copied.cost[0, 0] = 1.0
+
+
+def test_masses_that_are_rounding_make_no_tree():
+    """4/7 and 2/7 + 2/7 differ in their last digits only: the transport is degenerate, and its kink is seen."""
+    source = bm.MarkovChain([[0, 4 / 7, 3 / 7], [0, 1, 0], [0, 0, 1]], start=0)
+    target = bm.MarkovChain([[0, 2 / 7, 2 / 7, 3 / 7], *np.eye(4)[1:]], start=0)
+    cost = np.array([[0.5, 0, 0, 0], [0, 0.1, 0.2, 1], [0, 1.3, 0.9, 0.3]])
+    gradient = bm.distance(source, target, discount=0.9, cost=cost).gradient()
+    assert not gradient.is_unique
+    assert gradient.tied[0, 0]
+
+
+def test_masses_of_starts_that_are_rounding_make_no_tree():
+    """The same for the transport between the starts."""
+    source = bm.MarkovChain(np.eye(2), start=[4 / 7, 3 / 7])
+    target = bm.MarkovChain(np.eye(3), start=[2 / 7, 2 / 7, 3 / 7])
+    cost = np.array([[0.1, 0.2, 1], [1.3, 0.9, 0.3]])
+    assert bm.distance(source, target, discount=0.9, cost=cost).gradient().starts_tie
+
+
+@pytest.mark.parametrize("discount", [1e-3, 1e-9, 1e-14, 1e-18, 1e-300])
+def test_the_derivative_by_tiny_discounts(discount):
+    """It tends to that at 0: nothing cancels."""
+    chains = [bm.environments.random_chain(n, kind="uniform", seed=n) for n in (5, 4)]
+    slope, limit = (bm.distance(*chains, discount=gamma).gradient().discount for gamma in (discount, 0.0))
+    assert slope == pytest.approx(limit, rel=10 * discount + 1e-9)

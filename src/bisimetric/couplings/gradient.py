@@ -29,6 +29,7 @@ from bisimetric.couplings.coupling import Coupling
 from bisimetric.couplings.transport_sums import transport_sums
 from bisimetric.couplings.witness import Proof
 from bisimetric.errors import InvalidProblem
+from bisimetric.kernels.layout import NO_MASS
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats, Ints, Mask, SparseField
 from bisimetric.operators.bellman import Bellman, as_rows
@@ -143,12 +144,15 @@ class RewardSlopes(NamedTuple):
     tied: Mask  # [n, m]
 
 
-def start_potentials(value: Floats, source: Floats, target: Floats, cells: int, potential: Floats) -> StartPotentials:
+def start_potentials(
+    value: Floats, source: Floats, target: Floats, weight: Floats, potential: Floats
+) -> StartPotentials:
     """The derivatives of the transport between two laws, from the potential on the target's support.
 
-    `cells` is how many pairs of states the optimal plan uses.
+    `weight` holds the mass of the cells of the optimal plan.
     """
     xs, ys = np.flatnonzero(source), np.flatnonzero(target)
+    cells = int((weight > NO_MASS * (len(xs) + len(ys))).sum())
     f = (value[:, ys] - potential).min(axis=1)
     reduced = value[np.ix_(xs, ys)] - f[xs, None] - potential
     tight = int((reduced <= NO_DIFFERENCE * np.abs(value[np.ix_(xs, ys)]).max()).sum())
@@ -173,12 +177,13 @@ def gradient_of(
             "bisimilarity_distance(..., discount=0.999) has one"
         )
     rest = 1.0 - discount
-    visits = coupling.occupancy_of(coupling.moves(), law, ROUGH if law.size >= LARGE_SYSTEM else None)
+    moves = coupling.moves()
+    visits = coupling.occupancy_of(moves, law, ROUGH if law.size >= LARGE_SYSTEM else None)
     largest = float(np.abs(proof.value).max())
     rows = as_rows(problem.source.transitions), as_rows(problem.target.transitions)
     sums = transport_sums(proof.witness, proof.value, rows, visits, NO_DIFFERENCE * largest)
     tied = sums.tied if discount > 0.0 else np.zeros(problem.shape, np.bool_)
-    after = expected_after(visits, law, value, discount) if discount > 0.0 else _next_distance(problem, law)
+    after = expected_after(moves, visits, value) if discount > 0.0 else _next_distance(problem, law)
     total = float((visits * problem.cost).sum()) / rest
     by_cost = visits if problem.normalised else visits / rest
     factor = discount / rest / proof.scale
@@ -205,10 +210,10 @@ def gradient_of(
     )
 
 
-def expected_after(visits: Floats, law: Floats, value: Floats, discount: float) -> float:
-    """Σ ν <π, V>, the expected distance after a step, from γΠᵀν = ν - (1-γ)ν₀."""
-    moved = visits - (1.0 - discount) * law
-    return float((moved * value).sum(where=visits > 0.0)) / discount
+def expected_after(moves: sparse.csr_array, visits: Floats, value: Floats) -> float:
+    """Σ ν <π, V>, the expected distance after a step."""
+    here = visits.ravel()
+    return float((here * (moves @ value.ravel())).sum(where=here > 0.0))
 
 
 def on_support(chain: MarkovChain, data: Floats) -> sparse.csr_array:

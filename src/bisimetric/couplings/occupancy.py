@@ -17,14 +17,13 @@ from bisimetric.linear.ladder import Ladder
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Ints
 
 AIM = 0.1  # of the accepted error, for the linear system
-FINEST_OCCUPANCY = (
-    1e-14,
-    8 * UNIT_ROUNDOFF,
-)  # otherwise this 1-norm error, and this residual, relative to the mass of an occupancy
+FINEST_ERROR = 1e-14  # otherwise this 1-norm error, relative to the mass of an occupancy
+FINEST_RESIDUAL = 8 * UNIT_ROUNDOFF  # of the linear system, in the 1-norm, relative to the mass
 OCCUPANCY_TOL = 1e-14  # residual of a factorised occupancy, relative to the largest entry of the right-hand side
 SWEEPS = 10  # sweeps ν ← b + γΠᵀν before BiCGSTAB
 FAIL_ABOVE = 1e-10  # 1-norm error of an occupancy, relative to its mass, that is always accepted
-TIMES_ACCURACY = 0.5  # residual of expected numbers of steps, in steps
+MOST_ACCEPTED = 1e-4  # the same without a discount, however many steps there are
+STEPS_TARGET, STEPS_ACCURACY = 1e-10, 0.5  # residual of expected numbers of steps, in steps: aimed at, and accepted
 VISIT_PARTS = 64  # of the vectors that threads share; sums over each are added in order: threads change nothing
 OCCUPANCY_ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
 
@@ -62,13 +61,13 @@ def _transposed(moves: sparse.csr_array, inside: Ints) -> tuple[Ints, sparse.csr
     return order, sparse.csr_array((data, indices, indptr), shape=(len(inside), len(inside)))
 
 
-def longest_time(transposed: sparse.csr_array) -> float:
-    """The largest expected number of steps from a pair to an end; Πᵀ has empty columns at the ends."""
+def expected_steps(transposed: sparse.csr_array) -> Floats:
+    """The expected number of steps from every pair to an end; Πᵀ has empty columns at the ends."""
     one = np.ones(transposed.shape[0])
-    times = Ladder().solve_stored(transposed.T.tocsr(), one, one, 1.0, FAIL_ABOVE)
-    if not times.residual < TIMES_ACCURACY:
+    steps = Ladder().solve_stored(transposed.T.tocsr(), one, one, 1.0, STEPS_TARGET)
+    if not steps.residual < STEPS_ACCURACY:
         raise SolverFailed("the coupled chains take too many steps to count their visits; choose a discount below 1")
-    return float(times.x.max())
+    return steps.x
 
 
 def visits(
@@ -87,11 +86,16 @@ def visits(
     if not len(order):
         return np.zeros(size)
     b = b[order]
-    longest = 1.0 / (1.0 - discount) if discount < 1.0 else longest_time(transposed)
-    mass = float(b.sum()) * longest
-    certain = _accepted(longest) if accuracy is None else max(accuracy, _accepted(longest))
-    aim = FINEST_OCCUPANCY[0] if accuracy is None else AIM * accuracy
-    target = max(aim / longest, FINEST_OCCUPANCY[1]) * mass
+    if discount < 1.0:
+        longest = 1.0 / (1.0 - discount)
+        mass, certain = float(b.sum()) * longest, _accepted(longest)
+    else:  # some pairs may take many more steps than those where most of the mass is
+        steps = expected_steps(transposed)
+        longest, mass = float(steps.max()), float(b @ steps)
+        certain = min(_accepted(longest), MOST_ACCEPTED)
+    certain = certain if accuracy is None else max(accuracy, certain)
+    aim = FINEST_ERROR if accuracy is None else AIM * accuracy
+    target = max(aim / longest, FINEST_RESIDUAL) * mass
 
     def by_bicgstab() -> Floats:
         spread = _sweep(transposed, b, discount, b, SWEEPS)

@@ -5,8 +5,8 @@ With ν the weight of a pair and (f, g) optimal potentials of its transport,
     ∂/∂P(i|x)  ←  Σ_y ν(x, y) f_xy(i),        ∂/∂Q(j|y)  ←  Σ_x ν(x, y) g_xy(j),        f(i) = min_j V(i, j) - g(j).
 
 Potentials are defined up to a constant; here each has mean zero over its support. The coupling of a pair and its
-potentials are the only optimal ones if the cells with mass form a spanning tree and no other cell is tight. One pass
-over the pairs, so nothing iterates here.
+potentials are the only optimal ones if the cells with mass form a spanning tree and no other cell is tight. Masses that
+rounding of the rows explains do not count. One pass over the pairs, so nothing iterates here.
 
 Where pairs of classes were solved, f and g are those of the classes, so one pass over the pairs of classes suffices.
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import kernel, part
-from bisimetric.kernels.layout import Index
+from bisimetric.kernels.layout import NO_MASS, Index
 
 
 @kernel
@@ -40,7 +40,7 @@ def potential_sums(x_of, y_of, at, visits, value, P, Q, cells, tight, to_source,
         sx, sy = p_at[x_of[pair] + 1] - x_at, q_at[y_of[pair] + 1] - y_at
         used = 0
         for cell in range(Index(first), Index(last)):
-            used += weight[cell] > 0.0
+            used += weight[cell] > NO_MASS * (sx + sy)
         mean = 0.0
         touched = 0
         for i in range(sx):
@@ -100,7 +100,7 @@ def class_sums(first, last, value, source, target, members, small, visits, tight
             sy = small_q_at[Y + 1] - y_at
             used = 0
             for cell in range(Index(indptr[pair]), Index(indptr[pair + 1])):
-                used += weight[cell] > 0.0
+                used += weight[cell] > NO_MASS * (sx + sy)
             touched = 0
             mean_f = 0.0
             mean_g = 0.0

@@ -98,7 +98,7 @@ class Objective:
             law, distance = plan.law(problem.shape), plan.value
             coupling = Coupling(problem, iterate.witness, lambda: law)
             proof = Proof(iterate.witness, iterate.value, bellman.scale)
-            starts = start_potentials(value, self._start, target, len(plan.weight), plan.potential)
+            starts = start_potentials(value, self._start, target, plan.weight, plan.potential)
             gradient = gradient_of(coupling, proof, value, law, starts, 0.0)
             visits = gradient.cost
         assert gradient.target_reward is not None

@@ -29,7 +29,7 @@ def start_derivatives(answer: Answer, start: object, law: Floats) -> StartPotent
         source, target = (model.start for model in answer.models)
         assert source is not None
         assert target is not None
-        return start_potentials(answer.value, source, target, len(found.weight), found.potential)
+        return start_potentials(answer.value, source, target, found.weight, found.potential)
     if isinstance(start, np.ndarray):
         return None
-    return start_potentials(answer.value, law.sum(axis=1), law.sum(axis=0), 1, np.zeros(1))
+    return start_potentials(answer.value, law.sum(axis=1), law.sum(axis=0), np.ones(1), np.zeros(1))

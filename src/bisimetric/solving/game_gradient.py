@@ -115,7 +115,8 @@ def game_gradient(solution: MDPSolution, law: Floats, starts: StartPotentials | 
     """The gradient of the distance from the joint law of the starts, whose lower bound is `lower`."""
     game, bellman = solution.problem, solution._bellman
     rest, scale = 1.0 - game.discount, bellman.scale
-    visits = solution.coupling.occupancy(law)
+    moves = solution.coupling.matrix()
+    visits = solution.coupling.occupancy_of(moves, solution.coupling.law(law))
     flat = visits.ravel()
     tied = _action_ties(solution) & (visits > 0.0)
     sides = _Side(game.source), _Side(game.target)
@@ -140,7 +141,7 @@ def game_gradient(solution: MDPSolution, law: Floats, starts: StartPotentials | 
         sides[0].add(s, a, block.source.indptr, source * factor)
         sides[1].add(t, b, block.target.indptr, target * factor)
     after = (
-        expected_after(visits, law, solution.value, game.discount)
+        expected_after(moves, visits, solution.value)
         if game.discount > 0.0
         else _next_distance(solution, law)
     )
