@@ -103,3 +103,19 @@ def test_missing_inputs():
     for wrong in ((good, None, good, 0.9), (good, good, good, "high")):
         with pytest.raises(InvalidProblem, match="expected an array"):
             bm.jax.distance(*wrong)
+
+
+def test_shapes_are_refused_also_under_jit(double):
+    """By our own errors: nothing has to be computed for them."""
+    P, Q, cost = np.eye(N), np.eye(M), np.ones((N, M))
+    for error, wrong in (
+        (InvalidProblem, (1.0, Q, cost)),
+        (InvalidProblem, (P, Q, cost.T)),
+        (InvalidChain, (np.ones((N, M)), Q, cost)),
+        (InvalidChain, (np.ones((0, 0)), Q, np.ones((0, M)))),
+    ):
+        arrays = [jax.numpy.asarray(array, float) for array in wrong]
+        with pytest.raises(error, match="expected"):
+            bm.jax.distance(*arrays, 0.9)
+        with pytest.raises(error, match="expected"):
+            jax.jit(lambda P, Q, cost: bm.jax.distance(P, Q, cost, 0.9))(*arrays)

@@ -166,3 +166,22 @@ def test_transforms_of_torch_func_are_refused(transform):
     function = getattr(torch.func, transform)(lambda cost: bm.torch.distance(P, P, cost, 0.9))
     with pytest.raises(InvalidOption, match=r"torch\.autograd\.grad"):
         function(cost[None] if transform == "vmap" else cost)
+
+
+def test_second_derivatives_are_refused():
+    """Not dropped in silence; a first derivative with a graph is as good as without."""
+    target, cost = fixed()
+    P = torch.full((len(cost), len(cost)), 1 / len(cost), dtype=torch.float64, requires_grad=True)
+    distance = bm.torch.distance(P, target, cost, 0.9)
+    (plain,) = torch.autograd.grad(distance, P, retain_graph=True)
+    (slope,) = torch.autograd.grad(distance, P, create_graph=True)
+    assert slope.requires_grad
+    assert torch.equal(slope, plain)
+    with pytest.raises(InvalidOption, match="differentiated again"):
+        (distance + slope.pow(2).sum()).backward()
+
+
+def test_kernels_without_states():
+    """There is nothing to compare."""
+    with pytest.raises(InvalidChain, match="one row per state"):
+        bm.torch.distance(torch.ones(0, 0), torch.eye(2), torch.ones(0, 2), 0.9)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bisimetric.errors import InvalidProblem, MissingExtra
-from bisimetric.learning.batches import Inputs, Settings, batch_size, distances, evaluate, refuse_dtype
+from bisimetric.learning.batches import Inputs, Settings, batch_size, distances, evaluate, refuse_dtype, refuse_shapes
 
 __all__ = ["distance"]
 
@@ -86,11 +86,11 @@ def distance(
         refuse_dtype(array.dtype, name, f"jax.numpy.asarray({name}, float)")
         arrays.append(array)
     dtype = jax.numpy.result_type(*(array for array in arrays if array is not None))
+    refuse_shapes(Inputs(*arrays))
     for k in (0, 1):
         if arrays[4 + k] is None:
             n = arrays[k].shape[-1]
             arrays[4 + k] = jax.numpy.full((n,), 1.0 / n, dtype)
-    batch_size(Inputs(*arrays))  # raises where shapes do not fit
     exact = float(discount) if isinstance(discount, (int, float)) else None  # an array may be in single precision
     return _function()(Settings(normalised, tol, exact), *arrays)
 

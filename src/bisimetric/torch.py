@@ -143,6 +143,18 @@ def _function() -> Any:
     """The operation, made when PyTorch is first needed."""
     torch = _torch()
 
+    class Once(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, derivative: Any, *inputs: Any) -> Any:
+            return derivative.clone()
+
+        @staticmethod
+        def backward(ctx: Any, outer: Any) -> Any:
+            raise InvalidOption(
+                "a derivative of bisimetric.torch.distance is differentiated again, and it has no derivatives: the "
+                "distance is made of pieces on which it is a quotient of polynomials; detach() the derivative"
+            )
+
     class Distance(torch.autograd.Function):  # type: ignore[misc, name-defined]
         @staticmethod
         def forward(ctx: Any, kernels: Any, settings: Settings, dtype: Any, device: Any, *tensors: Any) -> Any:
@@ -155,11 +167,11 @@ def _function() -> Any:
                 return torch.as_tensor(distances(inputs, settings), dtype=dtype, device=device)
             found = evaluate(inputs, settings)
             ctx.derivatives = found[1:]
+            ctx.save_for_backward(*(one for one in tensors if one is not None))
             ctx.shapes = [None if one is None else (one.shape, one.dtype, one.device) for one in tensors]
             return torch.as_tensor(found.distance, dtype=dtype, device=device)
 
         @staticmethod
-        @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
         def backward(ctx: Any, outer: Any) -> tuple[Any, ...]:
             found: list[Any] = []
             weight = outer.detach().cpu().double().numpy()
@@ -172,6 +184,8 @@ def _function() -> Any:
                 if product.ndim > len(shape):  # shared by the whole batch
                     product = product.sum(axis=0)
                 found.append(torch.as_tensor(product, dtype=dtype, device=device).reshape(shape))
+                if torch.is_grad_enabled():  # somebody wants derivatives of this derivative
+                    found[-1] = Once.apply(found[-1], outer, *ctx.saved_tensors)
             return (None, None, None, None, *found)
 
     return Distance.apply

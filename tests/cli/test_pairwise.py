@@ -181,13 +181,21 @@ def test_a_chain_without_a_start(command, chain_file):
     assert "lost.json has no start" in ran.err
 
 
-def test_a_missed_tolerance(command):
-    """Undecided, as for `distance`."""
+def test_a_missed_tolerance(command, tmp_path):
+    """Undecided, as for `distance`; the table is printed and written all the same."""
+    out = tmp_path / "D.json"
     ran = command("pairwise", *ROOMS, "--discount", 0.9, "--solver", "sinkhorn-value-iteration", "--set", "rounds=1",
-                  "--tol", 1e-9)  # fmt: skip
+                  "--tol", 1e-9, "--out", out)  # fmt: skip
     assert ran.code == 3
     assert "the tolerance 1e-09 was not reached" in ran.err
     assert "between four-rooms:p0 and four-rooms:p1" in ran.err
+    assert "take an exact solver" in ran.err
+    assert "four-rooms:p1" in ran.out
+    document = json.loads(out.read_text())
+    assert document["lower"][0][1] <= document["value"][0][1] <= document["upper"][0][1]
+    exact = command("pairwise", *ROOMS, "--discount", 0.9, "--tol", 1e-30)
+    assert exact.code == 3
+    assert "raise --tol" in exact.err
 
 
 def test_interrupted_before_the_first_pair(command, monkeypatch):

@@ -74,6 +74,8 @@ def test_bad_input():
     """Before fit, and things that are no lists of chains."""
     with pytest.raises(NotFittedError):
         bm.MarkovDistance().transform(ROOMS)
+    with pytest.raises(NotFittedError):
+        bm.MarkovDistance(discount=0.9).get_feature_names_out()
     with pytest.raises(InvalidOption, match="list of chains"):
         bm.MarkovDistance().fit("four-rooms:p1")
     with pytest.raises(bm.errors.InvalidProblem):

@@ -36,6 +36,15 @@ bm.distance(*dense, discount=0.9, solver=bm.SinkhornValueIteration(rounds=10))
 bm.bisimulation_metric("four-rooms:p1", discount=0.9)
 bm.pairwise(["four-rooms:p0", "four-rooms:p1"], discount=0.9)
 bm.aggregate("four-rooms:p1", n_states=4, discount=0.9)
+bm.distance(*dense, discount=0.9).gradient()
+rooms = [bm.environments.four_rooms(side=10, goal=goal) for goal in ("north-west", "north-east")]
+bm.distance(*rooms, discount=0.9).gradient()
+mdp = bm.as_mdp("gym:FrozenLake-v1")
+bm.bisimulation_metric(mdp, mdp.with_start(1), discount=0.9).gradient()
+bm.average_distance("four-rooms:p1", "four-rooms:p0").gradient()
+bm.average_distance(*dense).gradient()
+bm.solve(bm.HorizonProblem(*rooms, horizon=3)).gradient()
+bm.reduce(bm.environments.four_rooms(side=3), 3, discount=0.9, descents=1, steps=3)
 assert not compiled, compiled
 """
 

@@ -90,8 +90,7 @@ def run(request: PairwiseRequest) -> int:
         try:
             table = _table(request, progress)
         except ToleranceNotReached as missed:
-            tell(_missed(request, missed))
-            return ExitCode.UNDECIDED
+            table, failed = missed.distances, _missed(request, missed)
         except PairFailed as error:
             if error.distances is None:
                 raise
@@ -185,7 +184,9 @@ def _missed(request: PairwiseRequest, missed: ToleranceNotReached) -> str:
     i, j = missed.pair or (0, 0)
     names = f"{request.rows[i]} and {_columns(request)[j]}"
     reached = f"relative gap {missed.solution.relative_gap:.1e} between {names}"
-    return f"the tolerance {request.tol:g} was not reached: {reached}; raise --tol, or take an exact solver"
+    exact = request.solver is None or solvers.by_name(request.solver).default_tol > 0.0
+    remedy = "raise --tol" if exact else "take an exact solver"
+    return f"the tolerance {request.tol:g} was not reached: {reached}; {remedy}, or use the bounds, which hold"
 
 
 def _asked(table: Distances) -> TableQuestion:

@@ -101,6 +101,21 @@ def batch_size(inputs: Inputs) -> int | None:
     return size
 
 
+def refuse_shapes(inputs: Inputs) -> None:
+    """Raise where dense inputs do not fit to each other, whatever their values are."""
+    batch_size(inputs)
+    P, Q, cost, _, *starts = inputs
+    for name, kernel in (("P", P), ("Q", Q)):
+        if kernel.shape[-2] != kernel.shape[-1] or not kernel.shape[-1]:
+            raise InvalidChain(f"{name} has shape {kernel.shape}, expected square matrices: one row per state")
+    n, m = P.shape[-1], Q.shape[-1]
+    if cost.shape[-2:] != (n, m):
+        raise InvalidProblem(f"cost has shape {cost.shape}, expected ({n}, {m}): one entry per pair of states")
+    for name, start, size in (("source_start", starts[0], n), ("target_start", starts[1], m)):
+        if start is not None and start.shape[-1] != size:
+            raise InvalidProblem(f"{name} has shape {start.shape}, expected ({size},): one entry per state")
+
+
 def _shapes(inputs: Inputs) -> list[tuple[str, npt.NDArray[Any], int]]:
     """The arrays of all inputs, their names, and how many dimensions each has without a batch."""
     found = []
@@ -167,7 +182,7 @@ def _checked_rows(kernel: Kernel, what: str) -> sparse.csr_array:
         sums = np.asarray(matrix.sum(axis=1)).ravel()
         _refuse_sums(sums, what, tol)
         return sparse.csr_array(matrix.multiply(1.0 / sums[:, None]))
-    if kernel.shape[0] != kernel.shape[1]:
+    if kernel.shape[0] != kernel.shape[1] or not kernel.size:
         raise InvalidChain(f"{what} has shape {kernel.shape}, expected a square matrix: one row per state")
     return sparse.csr_array(_checked_law(kernel, what))
 

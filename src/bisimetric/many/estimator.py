@@ -29,8 +29,8 @@ except ImportError:  # then an object cannot be made, and the error says why
 class MarkovDistance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A scikit-learn transformer from lists of chains to certified distances between their starts.
 
-    `fit` keeps the chains; `transform` returns the distances from other chains to those. The parameters are those of
-    `pairwise`, so that `get_params`, `set_params`, `clone` and grids of parameters work.
+    `fit` keeps the chains; `transform` returns the distances from other chains to those. Its parameters mean
+    what they mean in `pairwise`, and `get_params`, `set_params`, `clone` and grids of parameters work.
 
     Parameters
     ----------
@@ -134,10 +134,7 @@ class MarkovDistance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array [N, fitted chains]
             With bounds in `distances_`.
         """
-        if not hasattr(self, "chains_"):
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError("this MarkovDistance is not fitted; call fit(chains) first")
+        self._require_fit()
         return self._values(pairwise(_as_list(X), self.chains_, **self.get_params()))
 
     def fit_transform(self, X: Iterable[Any], y: object = None) -> Floats:
@@ -170,7 +167,14 @@ class MarkovDistance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         array of str
         """
+        self._require_fit()
         return np.array([f"distance to {chain.title or k}" for k, chain in enumerate(self.chains_)], object)
+
+    def _require_fit(self) -> None:
+        if not hasattr(self, "chains_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("this MarkovDistance is not fitted; call fit(chains) first")
 
     def _values(self, distances: Distances) -> Floats:
         self.distances_ = distances

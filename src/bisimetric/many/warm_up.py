@@ -2,7 +2,7 @@
 
 A kernel is compiled for the types of its arguments when it is first called, and the code is kept in the cache folder.
 The table `TASKS` has a small problem for each kind of kernels: short and long rows, few and many pairs, listed pairs,
-games, classes, and each solver. A new kind of kernels is one more line.
+games, classes, each solver, derivatives and the other objectives. A new kind of kernels is one more line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from bisimetric.environments.random_chains import random_sparse_chain
 from bisimetric.many.solve_many import solve_many
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
+from bisimetric.objectives.average import average_distance
+from bisimetric.operators.bellman import Bellman
 from bisimetric.problems.discounted import Problem
+from bisimetric.problems.horizon import HorizonProblem
 from bisimetric.solving.solve import solve
 
 WARM_UP_STATES = 320  # of a chain with which evaluations are shared between threads
@@ -119,6 +122,34 @@ def _approximate() -> None:
                 solve(problem, solver(), max_steps=WARM_UP_STEPS, throw=False)
 
 
+def _derivatives() -> None:
+    """Gradients on all states and on classes, and of decision processes; occupancies of large couplings."""
+    chains = [_rows(6, 3, 0), _doubled(_rows(30, 3, 0))]
+    for chain in chains:
+        distance(chain, chain.with_start(1), discount=0.9).gradient()
+    rewards = np.random.default_rng(0).random((6, 2))
+    mdp = MDP([_rows(6, 3, k).transitions for k in range(2)], rewards, start=0)
+    bisimulation_metric(mdp, mdp.with_start(1), discount=0.9).gradient()
+    large = [random_sparse_chain(WARM_UP_STATES, 4, seed=k).with_start(0) for k in range(2)]
+    distance(*large, discount=0.9, tol=WARM_UP_TOL).gradient()
+
+
+def _objectives() -> None:
+    """Average costs of chains with transient states and periods, and finite horizons, with their gradients."""
+    passing = [[0, 0.5, 0.5, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]
+    for chain in (_rows(6, 3, 0), MarkovChain(passing, reward=[0, 1, 2, 3], start=0)):
+        average_distance(chain, _rows(6, 3, 1)).gradient()
+        solve(HorizonProblem(chain, _rows(6, 3, 1), horizon=3)).gradient()
+
+
+def _nearby() -> None:
+    """Problems near a solved one, as in comparisons of logs and in searches for small chains."""
+    for n, width in ((6, 3), (24, 24)):
+        chain, other = _rows(n, width, 0), _rows(n, width, 1)
+        solver, bellman = solvers.PolicyIteration(), Bellman.of(Problem(chain, other, discount=0.9))
+        solver.resume(bellman, solver.init(bellman, None).witness)
+
+
 TASKS: dict[str, Callable[[], None]] = {
     "distances between chains with few successors": lambda: _distances(3, 6),
     "distances between chains with many successors": lambda: _distances(12, 24),
@@ -131,6 +162,9 @@ TASKS: dict[str, Callable[[], None]] = {
     "classes and aggregation": _classes,
     "decision processes": _games,
     "the other solvers": _approximate,
+    "gradients": _derivatives,
+    "average costs and finite horizons": _objectives,
+    "problems near solved ones": _nearby,
 }
 
 
