@@ -113,3 +113,10 @@ def test_bad_input():
             bm.reduce(chain, **({"n_states": 2} | options), discount=0.9)
     with pytest.raises(ValueError, match="read-only"):
         bm.reduce(chain, 2, discount=0.9, **FEW).map[0, 0] = 1.0
+
+
+@pytest.mark.parametrize("wrong", [None, 0, 2.5, "two"])
+def test_numbers_of_states_that_are_none(wrong):
+    """The error names the argument of this function."""
+    with pytest.raises(InvalidOption, match="n_states is"):
+        bm.reduce(bm.environments.four_rooms("p1"), wrong, discount=0.9)

@@ -29,7 +29,7 @@ from bisimetric.couplings.coupling import Coupling
 from bisimetric.couplings.transport_sums import transport_sums
 from bisimetric.couplings.witness import Proof
 from bisimetric.errors import InvalidProblem
-from bisimetric.kernels.layout import NO_MASS
+from bisimetric.kernels.layout import ROUNDING_MASS
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats, Ints, Mask, SparseField
 from bisimetric.operators.bellman import Bellman, as_rows
@@ -152,7 +152,7 @@ def start_potentials(
     `weight` holds the mass of the cells of the optimal plan.
     """
     xs, ys = np.flatnonzero(source), np.flatnonzero(target)
-    cells = int((weight > NO_MASS * (len(xs) + len(ys))).sum())
+    cells = int((weight > ROUNDING_MASS * (len(xs) + len(ys))).sum())
     f = (value[:, ys] - potential).min(axis=1)
     reduced = value[np.ix_(xs, ys)] - f[xs, None] - potential
     tight = int((reduced <= NO_DIFFERENCE * np.abs(value[np.ix_(xs, ys)]).max()).sum())

@@ -23,7 +23,10 @@ OCCUPANCY_TOL = 1e-14  # residual of a factorised occupancy, relative to the lar
 SWEEPS = 10  # sweeps ν ← b + γΠᵀν before BiCGSTAB
 FAIL_ABOVE = 1e-10  # 1-norm error of an occupancy, relative to its mass, that is always accepted
 MOST_ACCEPTED = 1e-4  # the same without a discount, however many steps there are
-STEPS_TARGET, STEPS_ACCURACY = 1e-10, 0.5  # residual of expected numbers of steps, in steps: aimed at, and accepted
+VISITS_STEPS_TARGET, VISITS_STEPS_ACCURACY = (
+    1e-10,
+    0.5,
+)  # residual of expected numbers of steps, in steps: aimed at, and accepted
 VISIT_PARTS = 64  # of the vectors that threads share; sums over each are added in order: threads change nothing
 OCCUPANCY_ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
 
@@ -64,8 +67,8 @@ def _transposed(moves: sparse.csr_array, inside: Ints) -> tuple[Ints, sparse.csr
 def expected_steps(transposed: sparse.csr_array) -> Floats:
     """The expected number of steps from every pair to an end; Πᵀ has empty columns at the ends."""
     one = np.ones(transposed.shape[0])
-    steps = Ladder().solve_stored(transposed.T.tocsr(), one, one, 1.0, STEPS_TARGET)
-    if not steps.residual < STEPS_ACCURACY:
+    steps = Ladder().solve_stored(transposed.T.tocsr(), one, one, 1.0, VISITS_STEPS_TARGET)
+    if not steps.residual < VISITS_STEPS_ACCURACY:
         raise SolverFailed("the coupled chains take too many steps to count their visits; choose a discount below 1")
     return steps.x
 

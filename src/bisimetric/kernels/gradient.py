@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from bisimetric.kernels._compile import kernel, part
-from bisimetric.kernels.layout import NO_MASS, Index
+from bisimetric.kernels.layout import ROUNDING_MASS, Index
 
 
 @kernel
@@ -40,7 +40,7 @@ def potential_sums(x_of, y_of, at, visits, value, P, Q, cells, tight, to_source,
         sx, sy = p_at[x_of[pair] + 1] - x_at, q_at[y_of[pair] + 1] - y_at
         used = 0
         for cell in range(Index(first), Index(last)):
-            used += weight[cell] > NO_MASS * (sx + sy)
+            used += weight[cell] > ROUNDING_MASS * (sx + sy)
         mean = 0.0
         touched = 0
         for i in range(sx):
@@ -100,7 +100,7 @@ def class_sums(first, last, value, source, target, members, small, visits, tight
             sy = small_q_at[Y + 1] - y_at
             used = 0
             for cell in range(Index(indptr[pair]), Index(indptr[pair + 1])):
-                used += weight[cell] > NO_MASS * (sx + sy)
+                used += weight[cell] > ROUNDING_MASS * (sx + sy)
             touched = 0
             mean_f = 0.0
             mean_g = 0.0

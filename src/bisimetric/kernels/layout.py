@@ -27,7 +27,7 @@ COMPACT_BITS = 4  # of a node number, and of a position in a row, in the compact
 
 HINT_RUN = 32  # pairs after which a cold sweep over large supports forgets the potentials of the pair before
 
-NO_MASS = 2.0**-50  # mass of a cell, for each successor of both states, that roundings of equal rows may leave
+ROUNDING_MASS = 2.0**-50  # mass of a cell, for each successor of both states, that roundings of equal rows may leave
 SLACK = 1.25  # factor by which the true residual of a linear system may exceed its target
 
 # Policy iteration, for one problem and for many in one call.

@@ -105,6 +105,8 @@ def refuse_shapes(inputs: Inputs) -> None:
     """Raise where dense inputs do not fit to each other, whatever their values are."""
     batch_size(inputs)
     P, Q, cost, _, *starts = inputs
+    assert not isinstance(P, StoredKernel)
+    assert not isinstance(Q, StoredKernel)
     for name, kernel in (("P", P), ("Q", Q)):
         if kernel.shape[-2] != kernel.shape[-1] or not kernel.shape[-1]:
             raise InvalidChain(f"{name} has shape {kernel.shape}, expected square matrices: one row per state")

@@ -154,7 +154,8 @@ def reduce(
     """
     chain = _checked_model(model)
     gamma = checked_discount(discount)
-    for value, name, least in ((descents, "descents", 0), (steps, "steps", 1), (seed, "seed", 0)):
+    least_of = {"n_states": (n_states, 1), "descents": (descents, 0), "steps": (steps, 1), "seed": (seed, 0)}
+    for name, (value, least) in least_of.items():
         whole(value, name, at_least=least)
     function_or_none(on_step, "on_step")
     limit = seconds_of(time_limit)

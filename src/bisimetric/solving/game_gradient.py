@@ -140,11 +140,7 @@ def game_gradient(solution: MDPSolution, law: Floats, starts: StartPotentials | 
         factor = game.discount / rest / scale
         sides[0].add(s, a, block.source.indptr, source * factor)
         sides[1].add(t, b, block.target.indptr, target * factor)
-    after = (
-        expected_after(moves, visits, solution.value)
-        if game.discount > 0.0
-        else _next_distance(solution, law)
-    )
+    after = expected_after(moves, visits, solution.value) if game.discount > 0.0 else _next_distance(solution, law)
     total = float((visits * solution._decisive_cost).sum()) / rest
     slope = (after - total) / rest
     refuse_infinite(slope, *(part.data for side in sides for part in side.rows))
