@@ -224,3 +224,11 @@ assert bm.solve(tough, "linear-program", time_limit=0.3, throw=False).status is 
 def test_a_time_limit_ends_the_program_too():
     """HiGHS does not go on in the background, so the process ends."""
     run(ENDS, timeout=60)
+
+
+def test_presolve_does_not_look_for_dependent_equations():
+    """That took HiGHS a quarter of an hour on two chains of 20 states; the rows of the program are independent."""
+    highs, status = linear_program._run(_Program.of(Bellman.of(PROBLEM)), "ipm", 1e-9, "on", "on", 60.0)
+    assert status == "Optimal"
+    assert highs.getOptionValue("presolve_rule_off")[1] == linear_program.DEPENDENT_EQUATIONS
+    assert np.linalg.matrix_rank(_Program.of(Bellman.of(PROBLEM)).matrix.toarray()) == highs.getNumRow()
