@@ -56,7 +56,7 @@ LOOSE = 1e-7  # feasibility tolerance, absolute: HiGHS' default, for programs th
 SMALLEST_ENTRY = 1e-12  # HiGHS drops smaller entries of the matrix: its lowest limit; its default 1e-9 loses moves
 PIVOTS_PER_ROW = 30  # limit of the simplex per row and column; it needs 1 to 3, unless it cycles
 INTERIOR_STEPS = 500  # limit of the interior point method; it needs about 30, unless it loops
-DEPENDENT_EQUATIONS = 1 << 10  # a rule of HiGHS' presolve that may take 1000 s; no row of this program depends on others
+DEPENDENT_EQUATIONS = 1 << 10  # rule of HiGHS' presolve that may take 1000 s; no row of this program depends on others
 SECONDS, SECONDS_PER_SQUARE = 10.0, 5e-6  # default time limit: constant, and per variables²; a simplex needs about 1e-7
 BYTES_PER_VARIABLE = 2000  # measured: 1300 to 1800, for interior point and simplex
 
