@@ -27,9 +27,13 @@ sys.path.insert(0, str(DOCS.parent))
 from benchmarks.__main__ import PICTURES, TABLES, drawn  # noqa: E402
 
 from benchmarks import plots  # noqa: E402
+from benchmarks.tables import plain  # noqa: E402
 
 IMAGES, RECORDS = DOCS / "images", DOCS / "reproduction"
-PAGES = DOCS / "reproduction.md", DOCS / "is-it-noise.md", DOCS / "gradients.md"
+PAGES = tuple(
+    DOCS / f"{name}.md"
+    for name in ("reproduction", "is-it-noise", "gradients", "choosing-a-solver", "scaling", "many", "objectives")
+)
 RESULTS = DOCS.parent / "benchmarks" / "results"
 CONTENTS = IMAGES / "contents.json"
 TABLE = re.compile(r"<!-- table: ([a-z-]+) (\d+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -112,7 +116,7 @@ def tables_of(name: str) -> Sequence[Any]:
     if name in ALL:
         return ALL[name].tables(read_record(RECORDS / f"{name}.json"))
     rows = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["rows"]
-    return list(TABLES[name](rows))
+    return list(TABLES[name](rows)) if name in TABLES else [plain(name, rows)]
 
 
 def page_with_tables(page: str) -> str:
