@@ -25,9 +25,9 @@ from bisimetric.experiments import ALL, read_record
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 from benchmarks.__main__ import PICTURES, TABLES, drawn  # noqa: E402
+from benchmarks.tables import plain  # noqa: E402
 
 from benchmarks import plots  # noqa: E402
-from benchmarks.tables import plain  # noqa: E402
 
 IMAGES, RECORDS = DOCS / "images", DOCS / "reproduction"
 PAGES = tuple(

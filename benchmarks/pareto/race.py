@@ -3,7 +3,7 @@
 A run that uses up its CPU seconds is ended. Harder cases are larger problems of the family with the same or a larger
 discount. An exact method that was ended before any setting was good enough is not run on harder cases, nor is a method
 that does the same with more work; of an approximate method only the setting that was ended, and slower ones, are left
-out there. Other seeds of the same problem count as harder once the first was ended. What is not run gets a row with
+out there. Other seeds count as harder once the first was ended. What is not run gets a row with
 the reason. Ours runs before and after all others, since the machine may be busier by then.
 
 Approximate methods take most of the time, since all their settings are tried where none is good enough: they get one
@@ -60,7 +60,7 @@ class End(NamedTuple):
         """Whether that rung cannot do better on this case, of the same instance or of a larger one."""
         if case.discount < self.discount:
             return False
-        if (self.instance, self.discount) == (instance, case.discount) and self.seed not in (0, case.seed):
+        if self.seed not in (0, case.seed):  # the first seed stands for all; another one may be bad luck
             return False
         ladder = METHODS[method].ladder
         return method not in APPROXIMATE or slower(ladder[rung], ladder[self.rung])

@@ -264,7 +264,13 @@ def test_other_seeds(monkeypatch):
 
     pretended = Pretended(monkeypatch, happens)
     rows = pretended.race(race.Study((("dense-10",),), (0.75, 0.9), ()), seeds=3)
-    assert [case[2:4] for case in pretended.asked if case[0] == "pi-core-lu"] == [(0.75, 0), (0.75, 1), (0.75, 2)]
+    assert [case[2:4] for case in pretended.asked if case[0] == "pi-core-lu"] == [
+        (0.75, 0),
+        (0.75, 1),
+        (0.75, 2),
+        (0.9, 0),
+        (0.9, 2),
+    ]
     assert [case[2:4] for case in pretended.asked if case[0] == "vi-core-macqueen"] == [(0.75, 0)]
     assert {case[3] for case in pretended.asked if case[0] in methods.APPROXIMATE} == {0}
     for method in ("pi-core-lu", "vi-core-macqueen"):

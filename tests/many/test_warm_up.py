@@ -31,6 +31,8 @@ event.register("numba:compile", Listener())
 random = np.random.default_rng(0)
 dense = [bm.MarkovChain(random.dirichlet(np.ones(30), 30), reward=random.random(30), start=0) for _ in range(2)]
 bm.distance(*dense, discount=0.95).explain()
+long = [bm.MarkovChain(random.dirichlet(np.ones(n), n), reward=random.random(n), start=0) for n in (130, 140)]
+bm.distance(*long, discount=0.5, tol=0.1).explain()
 bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.99).coupling.occupancy()
 bm.distance(*dense, discount=0.9, solver=bm.SinkhornValueIteration(rounds=10))
 bm.bisimulation_metric("four-rooms:p1", discount=0.9)

@@ -31,8 +31,10 @@ from bisimetric.solving.solve import solve
 
 WARM_UP_STATES = 320  # of a chain with which evaluations are shared between threads
 WARM_UP_LISTED_STATES = 400  # of a chain against itself for the same, where one pair of each two is solved
+WARM_UP_LONG = 260  # successors that do not fit into one byte
 WARM_UP_STEPS = 40  # of every solver
 WARM_UP_TOL = 1e-6  # relative gap that will do there
+WARM_UP_ROUGH_TOL = 0.1  # the same for long rows
 WARM_UP_DISCOUNT = 0.9999  # discount at which evaluations need a preconditioner
 
 
@@ -50,6 +52,14 @@ def _distances(width: int, n: int) -> None:
     chain, other = _rows(n, width, 0), _rows(n, width, 1)
     distance(chain, other, discount=0.9).explain()
     bisimulation_metric(chain, discount=0.9)
+
+
+def _long_rows() -> None:
+    """Rows whose trees need codes of 16 bits, full ones and others; and products with long rows in threads."""
+    for width in (WARM_UP_LONG, WARM_UP_LONG - 2):
+        distance(_rows(WARM_UP_LONG, width, 0), _rows(3, 3, 1), discount=0.9).explain()
+    for n in (WARM_UP_LONG // 3, WARM_UP_LONG // 2 + 1):
+        distance(_rows(n, n, 0), _rows(n, n, 1), discount=0.5, tol=WARM_UP_ROUGH_TOL).explain()
 
 
 def _many_pairs() -> None:
@@ -154,6 +164,7 @@ TASKS: dict[str, Callable[[], None]] = {
     "distances between chains with few successors": lambda: _distances(3, 6),
     "distances between chains with many successors": lambda: _distances(12, 24),
     "distances between chains with full rows": lambda: _distances(24, 24),
+    "distances between chains with hundreds of successors": _long_rows,
     "distances between many pairs of states": _many_pairs,
     "distances between the pairs that starts lead to": _reachable,
     "many small problems": _side_by_side,
