@@ -29,8 +29,8 @@ THREADS_VARIABLE = "BISIMETRIC_THREADS"
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)  # on the threads of a `with one_thread()` block
 BLOCK_SECONDS = 0.05  # intended length of a block
 CLOCK_SECONDS = 1e-6  # what a clock may not tell from no time at all
-PARALLEL_FROM = 50_000  # array entries from which a second thread saves time
-MUCH_WORK = 10 * PARALLEL_FROM  # array entries from which every thread has several parts of the work
+PARALLEL_FROM = 200_000  # array entries from which a second thread saves time
+MUCH_WORK = 20 * PARALLEL_FROM  # array entries from which every thread has several parts of the work
 PARTS_OF_A_THREAD = 4
 Result = TypeVar("Result")
 
