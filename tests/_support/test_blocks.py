@@ -51,7 +51,7 @@ def test_block_lengths_follow_the_clock(monkeypatch):
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "3"])
-@pytest.mark.parametrize("cost", [0, 10**6])
+@pytest.mark.parametrize("cost", [0, MUCH_WORK])
 @pytest.mark.parametrize("size", [1, 2, 100])
 def test_even_splits_cover_everything_once(monkeypatch, threads, cost, size):
     """A few parts per thread when that pays, the whole otherwise."""
