@@ -151,8 +151,8 @@ def _function() -> Any:
         @staticmethod
         def backward(ctx: Any, outer: Any) -> Any:
             raise InvalidOption(
-                "a derivative of bisimetric.torch.distance is differentiated again, and it has no derivatives: the "
-                "distance is made of pieces on which it is a quotient of polynomials; detach() the derivative"
+                "a derivative of bisimetric.torch.distance is differentiated again, expected first derivatives only: "
+                "second ones are not computed; detach() the derivative where it is part of a loss"
             )
 
     class Distance(torch.autograd.Function):  # type: ignore[misc, name-defined]

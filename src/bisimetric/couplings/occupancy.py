@@ -23,10 +23,8 @@ OCCUPANCY_TOL = 1e-14  # residual of a factorised occupancy, relative to the lar
 SWEEPS = 10  # sweeps ν ← b + γΠᵀν before BiCGSTAB
 FAIL_ABOVE = 1e-10  # 1-norm error of an occupancy, relative to its mass, that is always accepted
 MOST_ACCEPTED = 1e-4  # the same without a discount, however many steps there are
-VISITS_STEPS_TARGET, VISITS_STEPS_ACCURACY = (
-    1e-10,
-    0.5,
-)  # residual of expected numbers of steps, in steps: aimed at, and accepted
+VISITS_STEPS_TARGET = 1e-10  # residual of expected numbers of steps that is aimed at, in steps
+VISITS_STEPS_ACCURACY = 0.5  # and that is accepted
 VISIT_PARTS = 64  # of the vectors that threads share; sums over each are added in order: threads change nothing
 OCCUPANCY_ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
 
