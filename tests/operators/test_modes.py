@@ -55,8 +55,7 @@ CHAINS = {
 def test_sums_of_functions_of_one_state_are_solved_exactly(name, dense):
     """(I - γΠ) M⁻¹ (a ⊕ b) = a ⊕ b for every coupling."""
     bellman, trees = improved(*CHAINS[name])
-    modes = Preconditioner(bellman, dense=dense)
-    modes.adapt(trees)
+    modes = Preconditioner(bellman, trees, dense=dense)
     random = np.random.default_rng(3)
     n, m = bellman.shape
     vector = np.add.outer(random.random(n), random.random(m)).ravel()
@@ -68,8 +67,7 @@ def test_sums_of_functions_of_one_state_are_solved_exactly(name, dense):
 def test_the_coarse_system_is_that_of_the_blocks(name):
     """Mean flows between blocks of pairs, against sums over the coupling's cells."""
     bellman, trees = improved(*CHAINS[name])
-    modes = Preconditioner(bellman, dense=True)
-    modes.adapt(trees)
+    modes = Preconditioner(bellman, trees, dense=True)
     layout, width = modes.modes, len(modes.modes.size_y)
     block = (layout.cluster_x[:, None] * width + layout.cluster_y).ravel()
     matrix = Evaluation(bellman)._matrix(trees)
@@ -90,8 +88,7 @@ def test_the_coarse_system_of_compact_trees(monkeypatch):
     for may_round in (False, True):
         bellman, trees = improved(lazy, lazy, may_round=may_round)
         assert is_compact(trees) is may_round
-        made.append(Preconditioner(bellman, dense=True))
-        made[-1].adapt(trees)
+        made.append(Preconditioner(bellman, trees, dense=True))
     assert made[0].quickness.size
     np.testing.assert_allclose(made[1].coarse, made[0].coarse, rtol=1e-4)
     np.testing.assert_allclose(made[1].quickness, made[0].quickness, rtol=1e-4)
@@ -105,8 +102,7 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch):
     found = []
     for threads in ("1", "2", "3"):
         monkeypatch.setenv("BISIMETRIC_THREADS", threads)
-        modes = Preconditioner(bellman, dense=False)
-        modes.adapt(trees)
+        modes = Preconditioner(bellman, trees, dense=False)
         found.append(modes(vector, np.empty(vector.size)))
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])

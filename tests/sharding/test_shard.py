@@ -50,7 +50,7 @@ def test_its_rows_are_those_of_the_whole(name, rows):
 def test_flows_of_shards_add_up():
     """Exactly, however the rows are split, also within clusters."""
     bellman, trees, _, value, _, _ = both("sluggish", (0, 1))
-    modes = Preconditioner(bellman, dense=False)
+    modes = Preconditioner(bellman, trees, dense=False)
     whole = modes._flows(trees)
     assert modes.quickness.size
     for cut in (1, 4, 14):

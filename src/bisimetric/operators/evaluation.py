@@ -69,7 +69,7 @@ class Evaluation:
         return self._preconditioned(self._preconditioner, trees, residual, guess, target)
 
     def _new_preconditioner(self, trees: Trees) -> Preconditioner:
-        return Preconditioner(self._bellman, dense=self._in_one_call(trees))
+        return Preconditioner(self._bellman, trees, dense=self._in_one_call(trees))
 
     def _budget(self, cells: int) -> int:
         """Products without a preconditioner, before one is worth its cost."""
@@ -108,7 +108,6 @@ class Evaluation:
         """Solve A M⁻¹ u = residual from `u` (overwritten); d = M⁻¹ u."""
         bellman = self._bellman
         n, scaled = bellman.shape[0], np.empty(residual.size)
-        modes.adapt(trees)
         if self._in_one_call(trees):
             tree_system = bellman.discount, bellman.source, bellman.target, _flows(bellman, trees)
             system = (

@@ -1,9 +1,9 @@
 """A preconditioner for policy evaluations (I - γΠ) d = r near γ = 1: marginal modes, blocks of pairs and Jacobi.
 
 The slow modes are smooth: functions of x plus functions of y, on which all couplings act alike (`kernels/modes`), and
-averages over blocks of pairs. One factorisation of I - γP and one of I - γQ, for a whole solve, take care of the first
-kind, and a small dense system for every policy of the second. The number of products with Π then grows little with
-1/(1-γ).
+averages over blocks of pairs. One factorisation of I - γP and one of I - γQ take care of the first kind, and a small
+dense system of the second. That system is of one policy and serves the next ones as well: it is made once for a whole
+solve. The number of products with Π then grows little with 1/(1-γ).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ DENSE_RESOLVENT_FROM = 0.2  # share of nonzeros from which the factorisation of 
 
 
 class Preconditioner:
-    """M⁻¹ for the evaluations of one operator on all pairs; `adapt` it to a policy before each."""
+    """M⁻¹ for the evaluations of one operator on all pairs, made for the policy of some trees."""
 
-    def __init__(self, bellman: Bellman, *, dense: bool) -> None:
+    def __init__(self, bellman: Bellman, trees: Trees, *, dense: bool) -> None:
         n, m = self._shape = bellman.shape
         self._bellman = bellman
         most = max(1, int(CLUSTERS * (n * m) ** (1 / 6)))
@@ -37,7 +37,6 @@ class Preconditioner:
         member = np.argsort(cluster_x, kind="stable")
         self.modes = Modes(cluster_x, cluster_y, size_x, size_y, offsets(size_x.astype(np.int64)), member)
         self.inverses = tuple(_resolvent(rows, bellman.discount, dense) for rows in (bellman.source, bellman.target))
-        self.coarse = np.empty((0, 0))
         stays = [_most_staying(rows) for rows in (bellman.source, bellman.target)]
         self.quickness = np.empty(n * m if min(stays) > SLUGGISH else 0, np.float32)
         shape = len(size_x), len(size_y)
@@ -49,12 +48,9 @@ class Preconditioner:
             np.empty(shape),
             np.empty((shape[0], m)),
         )
-
-    def adapt(self, trees: Trees) -> None:
-        """Prepare for the policy of these trees."""
         flows = self._flows(trees)
-        flows /= np.outer(self.modes.size_x, self.modes.size_y).reshape(-1, 1)
-        self.coarse = np.eye(len(flows)) - self._bellman.discount * flows
+        flows /= np.outer(size_x, size_y).reshape(-1, 1)
+        self.coarse = np.eye(len(flows)) - bellman.discount * flows
         kernels.modes.factorise(self.coarse)  # OpenBLAS' threads would keep spinning beside ours
 
     def _flows(self, trees: Trees) -> Floats:

@@ -71,7 +71,7 @@ class ShardedEvaluation(Evaluation):
     def _new_preconditioner(self, trees: Trees) -> Preconditioner:
         if trees.used.size:
             return super()._new_preconditioner(trees)
-        return ShardedPreconditioner(self._sharded)
+        return ShardedPreconditioner(self._sharded, trees)
 
     def _product(self, trees: Trees) -> krylov.MatrixProduct:
         if trees.used.size:
@@ -102,9 +102,9 @@ class ShardedEvaluation(Evaluation):
 class ShardedPreconditioner(Preconditioner):
     """The preconditioner of such evaluations."""
 
-    def __init__(self, bellman: ShardedBellman) -> None:
-        super().__init__(bellman, dense=False)
+    def __init__(self, bellman: ShardedBellman, trees: Trees) -> None:
         self._shards = bellman.shards
+        super().__init__(bellman, trees, dense=False)
 
     def _flows(self, trees: Trees) -> Floats:
         parts = self._shards.ask("flows", self.modes, bool(self.quickness.size))
