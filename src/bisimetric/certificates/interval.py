@@ -214,7 +214,7 @@ def interval(
     zero = proved_zero(lower, upper, once.errors)
     for bound in (estimate, lower, upper):
         bound /= operator.scale
-    if np.any(operator.largest_cost / operator.scale < SUBNORMAL_BELOW):
+    if np.less(operator.largest_cost / operator.scale, SUBNORMAL_BELOW).any():
         np.nextafter(lower, -np.inf, out=lower)
         np.nextafter(upper, np.inf, out=upper)
     raise_to_cost(lower, cost, operator.cost_error)

@@ -32,6 +32,7 @@ def closed_subset(
     inside = np.append(candidate, False)  # flat; the last entry is for everything outside
     ranges = list(_ranges(candidate.shape, cells_per_pair))
     counts, heads = ([np.zeros(0, np.int32)] * len(ranges) for _ in range(2))
+    dropped: list[int] = []  # ranges with candidates that lead outside
 
     def work(i: int, j: int) -> None:
         for k in range(i, j):
@@ -40,13 +41,18 @@ def closed_subset(
             if not len(some):
                 continue
             count, head = coupled(some)
-            stays = np.ones(len(some), np.bool_)
-            stays[np.repeat(np.arange(len(some)), count)[~inside[head]]] = False
-            inside[some[~stays]] = False  # at once: pairs of other ranges that lead here need no arcs either
-            counts[k] = count[stays].astype(np.int32)
-            heads[k] = head[np.repeat(stays, count)].astype(np.int32)
+            leads_inside = inside[head]
+            if not leads_inside.all():
+                stays = np.ones(len(some), np.bool_)
+                stays[np.repeat(np.arange(len(some)), count)[~leads_inside]] = False
+                inside[some[~stays]] = False  # at once: pairs of other ranges that lead here need no arcs either
+                count, head = count[stays], head[np.repeat(stays, count)]
+                dropped.append(k)
+            counts[k], heads[k] = count.astype(np.int32), head.astype(np.int32)
 
     for_each_block(work, len(ranges), serial_below=2)
+    if not dropped:
+        return candidate.copy()
     pairs = np.flatnonzero(inside)
     number = np.full(inside.size, len(pairs), np.int32)  # one node for everything outside
     number[pairs] = np.arange(len(pairs))
