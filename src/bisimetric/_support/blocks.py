@@ -77,11 +77,13 @@ def for_each_block(
     unit: int = 1,
     largest: int = 2**30,
     serial_below: int = 0,
+    compiled: bool = False,
 ) -> list[Result]:
     """Call work(first, last) on ranges that cover begin..size, cut at multiples of `unit`; results in no fixed order.
 
     `begin` is a multiple of `unit`. No range is longer than `largest`, except for a single unit. A length below
-    `serial_below` is done by this thread in one range.
+    `serial_below` is done by this thread in one range. `compiled` says that the kernel has run before, so that all
+    threads may begin at once.
     """
     if time.perf_counter() > DEADLINE.get():
         raise OutOfTime
@@ -91,7 +93,8 @@ def for_each_block(
     threads = min(thread_count(), -(-length // unit))
     queue = _Queue(work, size, unit, max(1, largest // unit), threads, begin)
     if threads > 1 and length >= serial_below:
-        queue.step()
+        if not compiled:
+            queue.step()
         return _together(queue, threads)
     queue.drain()
     return queue.results

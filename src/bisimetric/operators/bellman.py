@@ -31,7 +31,7 @@ PIVOT_TOL = 24 * UNIT_ROUNDOFF  # reduced cost that counts as negative, relative
 PIVOT_TOL_NODES = 64  # nodes of a tree that add as much to that
 FOREVER_ROUNDING = 8 * UNIT_ROUNDOFF  # relative, of the largest cost paid forever
 FULL_FROM = 400  # pairs of states from which full rows have a sweep of their own
-HUBS = 4  # source states whose trees a first sweep over full rows may take over in all other rows
+HUBS = 3  # source states whose trees a first sweep over full rows may take over in all other rows
 SERIAL_BELOW = 2_000  # pairs for which a sweep takes one thread
 WORTH_A_LIST = 0.25  # share of pairs at which V is known, from which the others are listed
 
@@ -207,8 +207,11 @@ class Bellman:
             )  # fmt: skip
             return lowest, highest, pivots
 
-        found = [work(x, x + 1) for x in range(hubs)]  # one after the other; then rows are independent
-        found += for_each_block(work, end, begin=max(begin, hubs), serial_below=-(-SERIAL_BELOW // m))
+        found = [work(0, 1)] if hubs else []
+        serial = n if (end - begin) * m < SERIAL_BELOW else 0
+        for first, last in ((1, hubs), (max(begin, hubs), end)):  # hubs, then the rows that look at all of them
+            if first < last:
+                found += for_each_block(work, last, begin=first, serial_below=serial, compiled=True)
         lowest, highest, pivots = zip(*found, strict=True)
         return min(lowest), max(highest), sum(pivots)
 

@@ -6,7 +6,8 @@ Only the marginals differ between pairs, so any tree that is optimal for one pai
 other, and the dual simplex makes its flows feasible. What that takes depends on the tree. A first sweep looks at the
 potentials (f, g) of some earlier pairs: <f, P[x]> + <g, Q[y]> bounds the transport from below, and the pair with the
 largest bound lends its tree. It looks at the last pairs of the same source state and, for the same target state, at the
-first few source states, the hubs. So rows of pairs are independent once the hubs are done, and threads change nothing.
+first few source states, the hubs; at a hub itself only at the first hub. So hubs are independent once the first is
+done, and the other rows once all hubs are: threads change nothing.
 
 The dual simplex here differs from that of `simplex` in three ways. A leaving arc is judged by its flow divided by the
 square root of the number of nodes that it cuts off, which saves pivots. The entering arc is looked for on the smaller
@@ -293,7 +294,7 @@ def _best_tree(x, y, P, Q, hub_f, hub_g, own_f, own_g):
     best = -HUGE_COST
     best_x = -1
     best_y = -1
-    for z in range(min(x, len(hub_f))):
+    for z in range(len(hub_f) if x >= len(hub_f) else min(x, 1)):
         bound = dot(hub_f[z, y], P[x], len(P)) + hub_g[z, y]
         if bound > best:
             best = bound
@@ -313,7 +314,7 @@ def improve(first, last, value, turned, cost, scale, discount, P, Q, trees, resi
     """Pivot the trees of the source rows first..last to optimality, and set residual = c + γ·OT_value - value.
 
     `turned` is the transpose of `value`; P and Q are dense. `cold` starts new trees; then the hubs (as many as hub_f
-    has rows) come first, one by one. Returns a lower bound on all residuals, an upper bound, and the number of pivots.
+    has rows) come first, and of those the first one. Returns a lower bound on all residuals, an upper bound, and the number of pivots.
     """
     n, m = value.shape
     arcs = n + m - 1
