@@ -129,12 +129,15 @@ def visits(
     aim = FINEST_ERROR if accuracy is None else AIM * accuracy
     target = max(aim / longest, FINEST_RESIDUAL) * mass
 
+    def by_bicgstab() -> Floats:
+        return system.solve(b, target).x
+
     def by_factors() -> Floats:
         transposed = _between(moves, order).T.tocsr()
         return direct.Factors(transposed, discount).solve(b, OCCUPANCY_TOL * float(b.max()))[0]
 
     error = np.inf
-    for method in (lambda: system.solve(b, target).x, by_factors):
+    for method in (by_bicgstab, by_factors):
         law = method()
         if not np.isfinite(law).all():
             continue
