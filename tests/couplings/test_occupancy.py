@@ -15,6 +15,7 @@ from bisimetric.couplings import occupancy
 from bisimetric.couplings.occupancy import visits
 from bisimetric.errors import SolverFailed
 from bisimetric.linear import direct, krylov
+from bisimetric.linear.splitting import Split
 from tests import strategies
 
 
@@ -48,9 +49,12 @@ def test_occupancy(problem):
         assert occupancy.sum() <= 1.0 + 1e-12
 
 
+@pytest.mark.parametrize("in_one_call", [True, False])
 @pytest.mark.parametrize("seed", range(3))
-def test_only_pairs_that_the_start_leads_to_count(seed):
-    """Rows sorted by length, and pairs left out that the start does not lead to: the occupancy of all pairs."""
+def test_only_pairs_that_the_start_leads_to_count(monkeypatch, seed, in_one_call):
+    """In triangles or transposed with rows sorted by length, without the pairs that the start does not lead to."""
+    if not in_one_call:
+        monkeypatch.setattr(occupancy, "SPLIT_UP_TO", 0)
     random = np.random.default_rng(seed)
     matrix = sparse.csr_array(np.triu(random.random((60, 60)) * (random.random((60, 60)) < 0.2)) + np.eye(60))
     matrix = sparse.csr_array(matrix / matrix.sum(axis=1)[:, None])
@@ -96,14 +100,14 @@ def test_occupancy_from_one_pair_takes_few_products(monkeypatch, side, discount)
     chains = [bm.environments.four_rooms(side=side, goal=goal) for goal in ("north-west", "south-east")]
     solution = bm.solve(bm.Problem(*chains, discount=discount))
     matrix = solution.coupling.matrix()
-    solve, products = krylov.on_stored, []
+    solve, products = Split.solve, []
 
-    def counted(*system, **options):
-        solved = solve(*system, **options)
+    def counted(*system):
+        solved = solve(*system)
         products.append(solved.products)
         return solved
 
-    monkeypatch.setattr(krylov, "on_stored", counted)
+    monkeypatch.setattr(Split, "solve", counted)
     start = (1 - discount) * solution.coupling.law(None).ravel()
     law = visits(matrix, start, discount, closed=True)
     assert sum(products) < 840
@@ -138,10 +142,7 @@ def test_occupancy_of_a_place_that_is_reached_late(place):
 def test_occupancy_where_bicgstab_fails(monkeypatch, left):
     """Nothing of what it left is believed, also where it claims to have converged."""
 
-    def strayed(matrix, discount, b, guess, *, rows, target):
-        return krylov.Solved(np.full(b.size, left), 0.0, 1)
-
-    monkeypatch.setattr(krylov, "on_stored", strayed)
+    monkeypatch.setattr(Split, "solve", lambda self, b, target: krylov.Solved(np.full(b.size, left), 0.0, 1))
     for discount in (0.9, 0.99999):
         problem = bm.Problem(bm.environments.grid_3x3(), bm.environments.small_four_rooms("a"), discount=discount)
         coupling = bm.solve(problem).coupling
@@ -152,7 +153,7 @@ def test_occupancy_where_bicgstab_fails(monkeypatch, left):
 
 def test_an_occupancy_that_nothing_finds_is_refused(monkeypatch):
     """Where the factorisation fails as well there is no answer."""
-    monkeypatch.setattr(krylov, "on_stored", lambda matrix, discount, b, *_, **__: krylov.Solved(b, 0.0, 1))
+    monkeypatch.setattr(Split, "solve", lambda self, b, target: krylov.Solved(b, 0.0, 1))
     monkeypatch.setattr(direct.Factors, "once", lambda self, b, target: b)
     coupling = bm.solve(bm.Problem(bm.environments.grid_3x3(), bm.environments.grid_3x3(), discount=0.9)).coupling
     with pytest.raises(SolverFailed, match="an occupancy is known only to"):

@@ -24,7 +24,7 @@ def all_kernels():
     """Every function that the kernel modules define."""
     names = (
         "transport.sweep", "transport.repair", "transport.full", "evaluation", "check", "robust", "gradient",
-        "refinement", "lifting", "listing", "sinkhorn.projection", "sinkhorn.rounding",
+        "refinement", "lifting", "listing", "splitting", "sinkhorn.projection", "sinkhorn.rounding",
     )  # fmt: skip
     for module in (attrgetter(name)(kernels) for name in names):
         for name, thing in vars(module).items():

@@ -65,15 +65,15 @@ def test_reaching():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_following_moves(seed):
-    """All states that paths from the first ones lead to, each met once."""
+    """All states that paths from the first ones lead to."""
     random = np.random.default_rng(seed)
     moves = random.random((30, 30)) < 1.2 / 30
     rows = sparse.csr_array(moves.astype(float))
     seen, queue = np.zeros(30, np.bool_), np.empty(30, np.int64)
-    queue[:2], seen[:2] = (0, 1), True
-    met = kernels.listing.follow(rows.indptr, rows.indices, seen, queue, 2)
+    seen[:2] = True
+    kernels.listing.follow(rows.indptr, rows.indices, seen, queue)
     reach = np.linalg.matrix_power(np.eye(30) + moves, 30) > 0
-    assert sorted(queue[:met]) == np.flatnonzero(seen).tolist() == np.flatnonzero(reach[:2].any(axis=0)).tolist()
+    assert np.flatnonzero(seen).tolist() == np.flatnonzero(reach[:2].any(axis=0)).tolist()
 
 
 @pytest.mark.parametrize("seed", range(3))

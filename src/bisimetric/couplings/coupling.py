@@ -24,6 +24,7 @@ from bisimetric.couplings.joint_law import (
     first_pair,
     potential_rows,
 )
+from bisimetric.couplings.lifted import LiftedWitness
 from bisimetric.couplings.occupancy import visits
 from bisimetric.couplings.witness import Proof, Witness
 from bisimetric.errors import InvalidOption
@@ -87,13 +88,12 @@ class Coupling(InNotebooks, Immutable):
             f"the coupling of {n} x {m} state pairs as a matrix",
             "look at single pairs with coupling[x, y]",
         )
-        step = max(m, (CELLS_PER_BLOCK // max(self._witness.cells_per_pair, 1)) // m * m)
-        parts = [self._flat_rows(first, min(first + step, n * m)) for first in range(0, n * m, step)]
-        indptr = offsets(np.concatenate([part[0] for part in parts]))
+        step = max(1, CELLS_PER_BLOCK // max(self._witness.cells_per_pair, 1) // m)
+        counts, successors, weights = zip(*(self._rows(x, min(x + step, n)) for x in range(0, n, step)), strict=True)
+        indptr = offsets(_joined(counts))
         index_type = np.int32 if max(indptr[-1], n * m) < 2**31 else np.int64
-        columns = np.concatenate([part[1].astype(index_type, copy=False) for part in parts])
-        weight = np.concatenate([part[2] for part in parts])
-        return sparse.csr_array((weight, columns, indptr.astype(index_type)), shape=(n * m, n * m))
+        columns = _joined(successors).astype(index_type, copy=False)
+        return sparse.csr_array((_joined(weights), columns, indptr.astype(index_type)), shape=(n * m, n * m))
 
     def occupancy(self, start: object = None) -> Floats:
         """The discounted share of time that the coupled chains spend at each pair; without a discount the visits.
@@ -175,6 +175,13 @@ class Coupling(InNotebooks, Immutable):
             here = int(targets[np.searchsorted(np.cumsum(weight), random.random() * weight.sum(), side="right")])
             path.append(divmod(here, m))
         return np.array(path, np.int64)
+
+    def _rows(self, first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
+        """Cells per pair, flat successor pairs and weights of all pairs of the source states first..last."""
+        if isinstance(self._witness, LiftedWitness):
+            return self._witness.flat_rows(first, last)
+        m = self.problem.shape[1]
+        return self._flat_rows(first * m, last * m)
 
     def _flat_rows(self, first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
         """Cells per pair, flat successor pairs and weights of the pairs first..last."""
@@ -261,6 +268,11 @@ class Potentials(InNotebooks, Immutable):
 
     def __repr__(self) -> str:
         return f"{text_table(self.head(), self.rows())}\nPotentials({self.summary()})"
+
+
+def _joined(parts: tuple[npt.NDArray[Any], ...]) -> npt.NDArray[Any]:
+    """Arrays one after the other; one array by itself is not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def joint_law(start: object, source: MarkovChain, target: MarkovChain) -> Floats:

@@ -26,8 +26,9 @@ from scipy import sparse
 from bisimetric._support.frozen import Immutable, frozen
 from bisimetric._support.viewed import InNotebooks
 from bisimetric.couplings.coupling import Coupling
+from bisimetric.couplings.lifted import LiftedWitness
 from bisimetric.couplings.transport_sums import transport_sums
-from bisimetric.couplings.witness import Proof
+from bisimetric.couplings.witness import Proof, Witness
 from bisimetric.errors import InvalidProblem
 from bisimetric.kernels.layout import ROUNDING_MASS
 from bisimetric.models.chain import MarkovChain
@@ -153,9 +154,11 @@ def start_potentials(
     """
     xs, ys = np.flatnonzero(source), np.flatnonzero(target)
     cells = int((weight > ROUNDING_MASS * (len(xs) + len(ys))).sum())
-    f = (value[:, ys] - potential).min(axis=1)
-    reduced = value[np.ix_(xs, ys)] - f[xs, None] - potential
-    tight = int((reduced <= NO_DIFFERENCE * np.abs(value[np.ix_(xs, ys)]).max()).sum())
+    ends = value[:, ys]
+    rest = ends - potential
+    f = rest.min(axis=1)
+    near = f[xs] + NO_DIFFERENCE * np.abs(ends[xs]).max()
+    tight = int((rest[xs] <= near[:, None]).sum())
     g = (value[xs] - f[xs, None]).min(axis=0)
     g[ys] = potential
     tie = not cells == tight == len(xs) + len(ys) - 1
@@ -177,11 +180,15 @@ def gradient_of(
             "bisimilarity_distance(..., discount=0.999) has one"
         )
     rest = 1.0 - discount
+    witness: Witness = proof.witness
+    if isinstance(witness, LiftedWitness):
+        witness = witness.with_classes_read()
+        coupling = replace(coupling, _witness=witness)
     moves = coupling.moves()
     visits = coupling.occupancy_of(moves, law, ROUGH if law.size >= LARGE_SYSTEM else None)
     largest = float(np.abs(proof.value).max())
     rows = as_rows(problem.source.transitions), as_rows(problem.target.transitions)
-    sums = transport_sums(proof.witness, proof.value, rows, visits, NO_DIFFERENCE * largest)
+    sums = transport_sums(witness, proof.value, rows, visits, NO_DIFFERENCE * largest)
     tied = sums.tied if discount > 0.0 else np.zeros(problem.shape, np.bool_)
     after = expected_after(moves, visits, value) if discount > 0.0 else _next_distance(problem, law)
     total = float((visits * problem.cost).sum()) / rest

@@ -8,14 +8,14 @@ are exact, also where the classes lump only approximately.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric.couplings.witness import FlatPairs, Witness, join
+from bisimetric.couplings.witness import FlatPairs, StoredWitness, Witness, join
 from bisimetric.kernels.layout import Cells, Side
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.lumping import Lump
@@ -64,7 +64,7 @@ class LiftedWitness:
     def at(self, pairs: FlatPairs) -> Cells:
         """Couplings and potentials of any flat pairs."""
         x, y = np.divmod(pairs, len(self.class_y))
-        small, number = self._of_classes(self.class_x[x], self.class_y[y])
+        small, number = self._of_classes(self.class_x[x] * self.value.shape[1] + self.class_y[y])
         size_x, size_y = (
             int((side.indptr[states + 1] - side.indptr[states]).sum())
             for side, states in ((self.source, x), (self.target, y))
@@ -83,6 +83,29 @@ class LiftedWitness:
         )
         return out._replace(left=out.left[:used], right=out.right[:used], weight=out.weight[:used])
 
+    def with_classes_read(self) -> LiftedWitness:
+        """The same with the cells of all pairs of classes in memory, for a reader that needs them more than once."""
+        return replace(self, small=StoredWitness(self.small.cells(0, self.value.size)))
+
+    def flat_rows(self, first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
+        """Cells per pair, flat successor pairs and weights of all pairs of the source states first..last."""
+        n, m = len(self.class_x), len(self.class_y)
+        number = (self.class_x[first:last, None] * self.value.shape[1] + self.class_y).ravel()
+        small, number = self._of_classes(number)
+        entries_x = int(self.source.indptr[last] - self.source.indptr[first])
+        entries = m * entries_x + (last - first) * len(self.states_y)
+        room = int(np.diff(small.indptr)[number].sum()) + entries
+        indptr = np.empty(len(number) + 1, np.int64)
+        to, weight = np.empty(room, np.int32 if n * m < 2**31 else np.int64), np.empty(room)
+        most = self.cells_per_pair
+        scratch = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most)
+        one = Cells(indptr[:0], *scratch, indptr[:0], weight[:0])
+        states, classes = (self.states_x, self.states_y), (self.class_x, self.class_y)
+        used = kernels.lifting.lift_flat(
+            first * m, last * m, number, *classes, states, self.source, self.target, small, one, indptr, to, weight
+        )
+        return np.diff(indptr), to[:used], weight[:used]
+
     def coupled(self, pairs: FlatPairs) -> tuple[FlatPairs, FlatPairs]:
         """How many successor pairs each of these pairs has, and which."""
         cells = self.at(pairs)
@@ -91,14 +114,15 @@ class LiftedWitness:
         heads = self.states_x[self.source.indptr[x] + cells.left].astype(np.int64) * m
         return count, heads + self.states_y[self.target.indptr[y] + cells.right]
 
-    def _of_classes(self, X: Classes, Y: Classes) -> tuple[Cells, FlatPairs]:
-        """Cells of pairs of classes, and where those of each pair are among them."""
-        wide = self.value.shape[1]
-        if len(X) == 1:
-            at = int(X[0] * wide + Y[0])
+    def _of_classes(self, number: FlatPairs) -> tuple[Cells, FlatPairs]:
+        """Cells of flat pairs of classes, and where those of each pair are among them."""
+        if len(number) == 1:
+            at = int(number[0])
             return self.small.cells(at, at + 1), np.zeros(1, np.int64)
-        if len(X) >= READ_ALL_FROM * self.value.size:
-            return self.small.cells(0, self.value.size), X * wide + Y
+        if len(number) >= READ_ALL_FROM * self.value.size:
+            return self.small.cells(0, self.value.size), number
+        wide = self.value.shape[1]
+        X, Y = np.divmod(number, wide)
         rows, row = np.unique(X, return_inverse=True)
         return join([self.small.cells(X * wide, (X + 1) * wide) for X in rows.tolist()]), row * wide + Y
 

@@ -5,7 +5,7 @@ Without a discount Π has empty rows at the ends, which the chains reach with pr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,9 @@ from scipy import sparse
 from bisimetric import kernels
 from bisimetric.errors import SolverFailed
 from bisimetric.linear import direct, krylov
+from bisimetric.linear.krylov import Solved
 from bisimetric.linear.ladder import Ladder
+from bisimetric.linear.splitting import Split
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Ints
 
 AIM = 0.1  # of the accepted error, for the linear system
@@ -25,6 +27,7 @@ FAIL_ABOVE = 1e-10  # 1-norm error of an occupancy, relative to its mass, that i
 MOST_ACCEPTED = 1e-4  # the same without a discount, however many steps there are
 VISITS_STEPS_TARGET = 1e-10  # residual of expected numbers of steps that is aimed at, in steps
 VISITS_STEPS_ACCURACY = 0.5  # and that is accepted
+SPLIT_UP_TO = 2**20  # cells up to which a solve is one call, of half a second at most
 VISIT_PARTS = 64  # of the vectors that threads share; sums over each are added in order: threads change nothing
 OCCUPANCY_ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
 
@@ -41,31 +44,54 @@ def _accepted(longest: float) -> float:
 
 def reached(moves: sparse.csr_array, law: Floats) -> Ints:
     """The flat pairs that the law leads to, ascending."""
-    seen, first = law > 0.0, np.flatnonzero(law > 0.0)
-    queue = np.empty(law.size, np.int64)
-    queue[: len(first)] = first
-    kernels.listing.follow(moves.indptr, moves.indices, seen, queue, len(first))
+    seen = law > 0.0
+    kernels.listing.follow(moves.indptr, moves.indices, seen, np.empty(law.size, np.int64))
     return np.flatnonzero(seen)
 
 
-def _transposed(moves: sparse.csr_array, inside: Ints) -> tuple[Ints, sparse.csr_array]:
-    """The pairs inside, which lead to each other only, in an order by length of their columns; and Πᵀ in that order.
+class _Transposed(NamedTuple):
+    """Πᵀ for pairs that lead to each other only, in an order by length of its rows, so that threads can share products.
 
     Where lengths change from row to row, processors guess them wrong, and a product takes twice as long.
     """
-    entries = int((moves.indptr[inside + 1] - moves.indptr[inside]).sum())
-    order, kind = np.empty(len(inside), np.int64), moves.indices.dtype
-    indptr, indices, data = np.empty(len(inside) + 1, kind), np.empty(entries, kind), np.empty(entries)
-    kernels.listing.transpose(
-        inside, moves.indptr.astype(kind, copy=False), moves.indices, moves.data, order, indptr, indices, data
-    )
-    return order, sparse.csr_array((data, indices, indptr), shape=(len(inside), len(inside)))
+
+    matrix: sparse.csr_array
+    order: Ints  # the pairs
+    discount: float
+
+    @classmethod
+    def of(cls, moves: sparse.csr_array, inside: Ints, discount: float) -> _Transposed:
+        entries = int((moves.indptr[inside + 1] - moves.indptr[inside]).sum())
+        order, kind = np.empty(len(inside), np.int64), moves.indices.dtype
+        indptr, indices, data = np.empty(len(inside) + 1, kind), np.empty(entries, kind), np.empty(entries)
+        kernels.listing.transpose(
+            inside, moves.indptr.astype(kind, copy=False), moves.indices, moves.data, order, indptr, indices, data
+        )
+        size = len(inside)
+        return cls(sparse.csr_array((data, indices, indptr), shape=(size, size)), order, discount)
+
+    def solve(self, b: Floats, target: float) -> Solved:
+        """From a single pair BiCGSTAB often diverges, so sweeps spread the law first."""
+        spread = self._swept(b, b, SWEEPS)
+        rows = min(VISIT_PARTS, len(b))
+        return krylov.on_stored(self.matrix, self.discount, b, spread, rows=rows, target=target)
+
+    def sweep(self, b: Floats, law: Floats) -> tuple[Floats, float]:
+        """b + γΠᵀ law, and the sum of its differences from `law`."""
+        after = self._swept(b, law, 1)
+        return after, float(np.abs(after - law).sum())
+
+    def _swept(self, b: Floats, law: Floats, times: int) -> Floats:
+        law = law.copy()
+        parts = self.matrix.indptr, self.matrix.indices, self.matrix.data
+        kernels.evaluation.sweep_stored(*parts, b, self.discount, law, np.empty(law.size), times)
+        return law
 
 
-def expected_steps(transposed: sparse.csr_array) -> Floats:
-    """The expected number of steps from every pair to an end; Πᵀ has empty columns at the ends."""
-    one = np.ones(transposed.shape[0])
-    steps = Ladder().solve_stored(transposed.T.tocsr(), one, one, 1.0, VISITS_STEPS_TARGET)
+def expected_steps(moves: sparse.csr_array) -> Floats:
+    """The expected number of steps from every pair to an end; Π has empty rows at the ends."""
+    one = np.ones(moves.shape[0])
+    steps = Ladder().solve_stored(moves, one, one, 1.0, VISITS_STEPS_TARGET)
     if not steps.residual < VISITS_STEPS_ACCURACY:
         raise SolverFailed("the coupled chains take too many steps to count their visits; choose a discount below 1")
     return steps.x
@@ -79,19 +105,24 @@ def visits(
     Without a discount Π has ends, which it reaches with probability one. `accuracy` is the accepted 1-norm error,
     relative to the mass of ν; None: as small as rounding allows, if possible.
 
-    The system has the pairs that b leads to. From a single pair BiCGSTAB often diverges, so sweeps spread the law
-    first. If the residual of its result is too large, in the 1-norm, a factorisation solves the system.
+    The system has the pairs that b leads to. If the residual of BiCGSTAB's result is too large, in the 1-norm, a
+    factorisation solves the system.
     """
-    size = b.size
-    order, transposed = _transposed(moves, reached(moves, b))
-    if not len(order):
-        return np.zeros(size)
-    b = b[order]
+    inside = reached(moves, b)
+    if not len(inside):
+        return np.zeros(b.size)
+    system: Split | _Transposed
+    if moves.nnz <= SPLIT_UP_TO:
+        system, order = Split.of(moves, inside, discount), inside
+    else:
+        system = _Transposed.of(moves, inside, discount)
+        order = system.order
+    size, b = b.size, b[order]
     if discount < 1.0:
         longest = 1.0 / (1.0 - discount)
         mass, certain = float(b.sum()) * longest, _accepted(longest)
     else:  # some pairs may take many more steps than those where most of the mass is
-        steps = expected_steps(transposed)
+        steps = expected_steps(_between(moves, order))
         longest, mass = float(steps.max()), float(b @ steps)
         certain = min(_accepted(longest), MOST_ACCEPTED)
     certain = certain if accuracy is None else max(accuracy, certain)
@@ -99,10 +130,10 @@ def visits(
     target = max(aim / longest, FINEST_RESIDUAL) * mass
 
     def by_bicgstab() -> Floats:
-        spread = _sweep(transposed, b, discount, b, SWEEPS)
-        return krylov.on_stored(transposed, discount, b, spread, rows=min(VISIT_PARTS, len(b)), target=target).x
+        return system.solve(b, target).x
 
     def by_factors() -> Floats:
+        transposed = _between(moves, order).T.tocsr()
         return direct.Factors(transposed, discount).solve(b, OCCUPANCY_TOL * float(b.max()))[0]
 
     error = np.inf
@@ -110,13 +141,18 @@ def visits(
         law = method()
         if not np.isfinite(law).all():
             continue
-        law = _sweep(transposed, b, discount, np.maximum(law, 0.0), 1)
+        law, _ = system.sweep(b, np.maximum(law, 0.0))
         if closed and law.sum() > 0:
             law *= mass / law.sum()
-        error = float(np.abs(_sweep(transposed, b, discount, law, 1) - law).sum()) * longest
+        error = system.sweep(b, law)[1] * longest
         if error <= certain * mass:
             return in_place(law, order, size)
     raise SolverFailed(f"an occupancy is known only to {error:.1g} in total; choose a smaller discount")
+
+
+def _between(moves: sparse.csr_array, pairs: Ints) -> sparse.csr_array:
+    """The moves between these pairs, in their order."""
+    return sparse.csr_array(moves[pairs][:, pairs])
 
 
 def in_place(part: Floats, at: Ints, size: int) -> Floats:
@@ -124,11 +160,3 @@ def in_place(part: Floats, at: Ints, size: int) -> Floats:
     whole = np.zeros(size)
     whole[at] = part
     return whole
-
-
-def _sweep(transposed: Any, b: Floats, discount: float, law: Floats, times: int) -> Floats:
-    """Apply ν ← b + γΠᵀν this many times."""
-    law = law.copy()
-    parts = transposed.indptr, transposed.indices, transposed.data
-    kernels.evaluation.sweep_stored(*parts, b, discount, law, np.empty(law.size), times)
-    return law

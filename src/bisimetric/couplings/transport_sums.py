@@ -75,8 +75,8 @@ def _on_classes(witness: LiftedWitness, rows: tuple[Rows, Rows], visits: Floats,
     X, Y = witness.class_x, witness.class_y
     tall, wide = value.shape
     members = *_members(X, tall), *_members(Y, wide)
-    by_x = np.ascontiguousarray(_summed(visits.T, members[2], members[3]).T)  # [n, classes]
-    by_y = _summed(visits, members[0], members[1])  # [classes, m]
+    by_x, by_y = np.zeros((len(X), wide)), np.zeros((tall, len(Y)))
+    kernels.gradient.sum_over_classes(visits, X, Y, by_x, by_y)
     parts = min(GRADIENT_PARTS, tall, 1 + tall * wide * small.cells_per_pair // PART_CELLS)
     source, target = np.zeros(len(rows[0].data)), np.zeros((parts, len(rows[1].data)))
     ties = np.zeros(value.shape, np.bool_), np.zeros(by_x.shape, np.bool_), np.zeros(by_y.shape, np.bool_)
@@ -101,12 +101,6 @@ def _on_classes(witness: LiftedWitness, rows: tuple[Rows, Rows], visits: Floats,
 def _members(classes: Classes, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The states of every class, one class after the other, and where each begins."""
     return offsets(np.bincount(classes, minlength=count)), np.argsort(classes, kind="stable")
-
-
-def _summed(rows: Floats, begin: npt.NDArray[np.int64], states: npt.NDArray[np.int64]) -> Floats:
-    """The rows of the states of each class, added up; no class is empty."""
-    summed: Floats = np.add.reduceat(rows[states], begin[:-1], axis=0)
-    return summed
 
 
 def _several(side: Side) -> Mask:

@@ -14,6 +14,7 @@ __getattr__, __dir__ = lazy_names(
     (
         "transport",
         "evaluation",
+        "splitting",
         "krylov",
         "modes",
         "components",

@@ -54,6 +54,7 @@ PURPOSES = {
     "refinement": "classes of bisimilar states",
     "robust": "chains with row errors",
     "side_by_side": "many small problems",
+    "splitting": "occupancies",
     "sinkhorn.dense": "entropic couplings of full rows",
     "sinkhorn.elementary": "exponentials of costs",
     "sinkhorn.projection": "entropic couplings",

@@ -66,6 +66,17 @@ def potential_sums(x_of, y_of, at, visits, value, P, Q, cells, tight, to_source,
 
 
 @kernel
+def sum_over_classes(visits, class_x, class_y, by_x, by_y):
+    """Add ν up over the target states of each class, to by_x [n, classes], and over the source states, to by_y."""
+    for x in range(len(class_x)):
+        X = class_x[x]
+        for y in range(len(class_y)):
+            share = visits[x, y]
+            by_x[x, class_y[y]] += share
+            by_y[X, y] += share
+
+
+@kernel
 def class_sums(first, last, value, source, target, members, small, visits, tight, sums, ties):
     """The same for the pairs of classes with source classes first..last, whose cells are `small`.
 

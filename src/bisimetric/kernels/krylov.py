@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from bisimetric.kernels import evaluation, modes
+from bisimetric.kernels import evaluation, modes, splitting
 from bisimetric.kernels._compile import kernel, part, part_of, summing_part
-from bisimetric.kernels.layout import SLACK, Flows, Rows
+from bisimetric.kernels.layout import NEVER, NO_FLOWS, NO_ROWS, SLACK, Flows, Rows
 
 MOST_STARTS = 5  # restarts in one solve, at most
 SYSTEM_TARGET = 5  # position of the target rows' indptr in a `linear_system`
@@ -25,7 +25,7 @@ FIRST: Any = np.int64(0)  # typed: for a plain Python number numba compiles a se
 
 _trees = part_of(evaluation.apply_trees)
 _independent = part_of(evaluation.apply_independent)
-_stored = part_of(evaluation.apply_stored)
+_split = part_of(splitting.apply_split)
 _step_direction = part_of(evaluation.step_direction)
 _step_half = part_of(evaluation.step_half)
 _step_full = part_of(evaluation.step_full)
@@ -36,15 +36,21 @@ _correct = part_of(modes.correct)
 
 
 def linear_system(discount, stop, source, target, flows, sums):
-    """I - γΠ for one of three Π: a stored matrix, the trees' coupling, or the independent coupling if neither is there.
+    """I - γΠ for the trees' coupling, or the independent one if `flows` has no entries; or a split I - γΠᵀ.
 
-    One type for all, so that one compiled solver serves them. What a system does not need has no entries. A stored Π is
-    in `source`, with rows of any sum, and `target` has no rows. `flows` are the arrays of `Flows`, NO_FLOWS for other
-    couplings than the trees'. sums[parts, 2] is room for partial sums; a part is a source row, or a share of a matrix.
+    One type for all, so that one compiled solver serves them. What a system does not need has no entries. `flows` are
+    the arrays of `Flows`, NO_FLOWS for the independent coupling. sums[n, 2] is room for partial sums. `split_system`
+    makes the third kind, in which `target` has no rows.
 
     The tuple is flat and without names, since a call from Python takes half a microsecond for every named tuple.
     """
     return (discount, stop, *source, *target, *flows, sums)
+
+
+def split_system(begin, middle, to, share):
+    """The preconditioned system of kernels/splitting.py, as a `linear_system`."""
+    flows = (middle, *NO_FLOWS[8][1:5], np.zeros(len(middle)))
+    return linear_system(1.0, NEVER, (begin, to, share), NO_ROWS, flows, np.empty((1, 2)))
 
 
 def bicgstab_over(apply, direction, half, full, assign, name="bicgstab"):
@@ -113,7 +119,7 @@ def _apply(system, vector, out, other):
         flows = Flows(row, begin, offset, used, target, weight)
         _trees(FIRST, len(sums), vector, out, other, discount, P, Q, flows, flows, sums)
     elif q_at.size == 0:
-        _stored(FIRST, len(sums), p_at, p_to, p_mass, vector, out, other, discount, sums)
+        return _split(p_at, row, p_to, p_mass, vector, out, other, weight)
     else:
         _independent(FIRST, len(sums), vector, out, other, discount, stop, P, Q, sums)
     return _total(sums)
@@ -186,7 +192,7 @@ def _full(system, x, p, r, t, shadow, alpha, omega):
 
 @part
 def _full_of_system(system, x, p, r, t, shadow, alpha, omega):
-    """The same for a `linear_system`: with Σ |r|, not max |r|, for stored matrices, which are of occupancies."""
+    """The same for a `linear_system`: with Σ |r|, not max |r|, for split ones, which are of occupancies."""
     product, residual = _full(system, x, p, r, t, shadow, alpha, omega)
     if system[SYSTEM_TARGET].size == 0:
         residual = _total_size(r)

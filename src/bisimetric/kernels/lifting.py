@@ -28,19 +28,15 @@ def lift(sources, targets, class_x, class_y, source, target, small, number, valu
     Fills `out`, whose arrays must be long enough, and returns the number of cells.
     """
     # Local names, since numba counts a reference whenever code takes an array from a tuple.
-    p_at, p_position, p_mass = source.indptr, source.position, source.data
-    q_at, q_position, q_mass = target.indptr, target.position, target.data
+    p_at, p_position = source.indptr, source.position
+    q_at, q_position = target.indptr, target.position
     p_alike, q_alike = source.alike, target.alike
     indptr, left, right, weight, g_at, potential = (
         small.indptr, small.left, small.right, small.weight, small.start, small.potential,
     )  # fmt: skip
     out_potential = out.potential
     out_indptr, out_left, out_right, out_weight, out_start = out.indptr, out.left, out.right, out.weight, out.start
-    left_x, left_y = np.empty(_longest(p_at, sources)), np.empty(_longest(q_at, targets))
-    size = _longest(source.small_indptr, class_x[sources])
-    next_x, end_x = np.empty(size, np.int64), np.empty(size, np.int64)
-    size = _longest(target.small_indptr, class_y[targets])
-    next_y, end_y = np.empty(size, np.int64), np.empty(size, np.int64)
+    room = _room(source), _room(target)
     cells = Index(0)
     one = Index(1)
     out_indptr[0] = 0
@@ -48,7 +44,7 @@ def lift(sources, targets, class_x, class_y, source, target, small, number, valu
     for pair in range(len(sources)):
         x, y, at = sources[pair], targets[pair], number[pair]
         x_at, y_at = p_at[x], q_at[y]
-        sx, sy = p_at[x + 1] - x_at, q_at[y + 1] - y_at
+        sy = q_at[y + 1] - y_at
         out_start[pair + 1] = out_start[pair] + sy
         if q_alike[y]:
             for j in range(sy):
@@ -63,56 +59,119 @@ def lift(sources, targets, class_x, class_y, source, target, small, number, valu
                     out_weight[cells] = weight[k]
                     cells += one
         elif indptr[at] < indptr[at + 1]:  # the pair is no stop
-            _ranges(source, x, class_x[x], next_x, end_x)
-            _ranges(target, y, class_y[y], next_y, end_y)
-            for i in range(sx):
-                left_x[i] = p_mass[Index(x_at + i)]
-            for j in range(sy):
-                left_y[j] = q_mass[Index(y_at + j)]
-            for k in range(Index(indptr[at]), Index(indptr[at + 1])):
-                to_x, to_y, mass = Index(left[k]), Index(right[k]), weight[k]
-                i, j = Index(next_x[to_x]), Index(next_y[to_y])
-                while mass > 0.0 and i < Index(end_x[to_x]) and j < Index(end_y[to_y]):
-                    moved = min(mass, min(left_x[i], left_y[j]))
-                    if moved > 0.0:
-                        out_left[cells] = p_position[Index(x_at) + i]
-                        out_right[cells] = q_position[Index(y_at) + j]
-                        out_weight[cells] = moved
-                        cells += one
-                    mass -= moved
-                    left_x[i] -= moved
-                    left_y[j] -= moved
-                    if left_x[i] == 0.0:
-                        i += one
-                    if left_y[j] == 0.0:
-                        j += one
-                next_x[to_x] = i
-                next_y[to_y] = j
-            i, j = Index(0), Index(0)
-            while i < Index(sx) and j < Index(sy):  # spread the rest, which is zero where lumping is exact
-                moved = min(left_x[i], left_y[j])
-                if moved > 0.0:
-                    out_left[cells] = p_position[Index(x_at) + i]
-                    out_right[cells] = q_position[Index(y_at) + j]
-                    out_weight[cells] = moved
-                    cells += one
-                left_x[i] -= moved
-                left_y[j] -= moved
-                if left_x[i] == 0.0:
-                    i += one
-                else:
-                    j += one
+            cells = _spread(x, y, class_x[x], class_y[y], source, target, small, at, room, out, cells)
         out_indptr[pair + 1] = cells
     return cells
 
 
+@kernel
+def lift_flat(first, last, number, class_x, class_y, states, source, target, small, cells, indptr, to, weight):
+    """Write the flat successor pairs of the pairs first..last and their weights, with offsets; returns their number.
+
+    number[k] is where the classes of the k-th of these pairs are in `small`. `states` are the successors of source and
+    of target states, in the order of the entries of `source` and `target`. `cells` has room for one pair.
+    """
+    p_at, p_alike, q_at, q_alike = source.indptr, source.alike, target.indptr, target.alike
+    small_indptr, left, right, mass = small.indptr, small.left, small.right, small.weight
+    p_position, q_position = source.position, target.position
+    p_to, q_to = states
+    m = len(class_y)
+    room = _room(source), _room(target)
+    filled = Index(0)
+    one = Index(1)
+    indptr[0] = 0
+    x, y = first // m, first % m
+    for pair in range(last - first):
+        at = Index(number[pair])
+        x_at, y_at = p_at[x], q_at[y]
+        if p_alike[x] and q_alike[y]:
+            for k in range(Index(small_indptr[at]), Index(small_indptr[at + one])):
+                if mass[k] > 0.0:
+                    i, j = p_position[Index(x_at + left[k])], q_position[Index(y_at + right[k])]
+                    to[filled] = p_to[Index(x_at + i)] * m + q_to[Index(y_at + j)]
+                    weight[filled] = mass[k]
+                    filled += one
+        elif small_indptr[at] < small_indptr[at + one]:  # the pair is no stop
+            used = _spread(x, y, class_x[x], class_y[y], source, target, small, at, room, cells, Index(0))
+            for k in range(used):
+                to[filled] = p_to[Index(x_at + cells.left[k])] * m + q_to[Index(y_at + cells.right[k])]
+                weight[filled] = cells.weight[k]
+                filled += one
+        indptr[pair + 1] = filled
+        y += 1
+        if y == m:
+            x, y = x + 1, 0
+    return filled
+
+
 @part
-def _longest(indptr, rows):
-    """The largest number of entries in one of the rows."""
+def _room(side):
+    """Space for the rest of each entry of a row, and for where the entries of each class begin and end."""
+    longest = _longest(side.small_indptr)
+    return np.empty(_longest(side.indptr)), np.empty(longest, np.int64), np.empty(longest, np.int64)
+
+
+@part
+def _longest(indptr):
+    """The largest number of entries in a row."""
     longest = 0
-    for row in rows:
+    for row in range(len(indptr) - 1):
         longest = max(longest, indptr[row + 1] - indptr[row])
     return longest
+
+
+@part
+def _spread(x, y, X, Y, source, target, small, at, room, out, cells):
+    """Spread the cells of the classes (X, Y), number `at` in `small`, over the successors of (x, y).
+
+    Writes to `out` from the cell number `cells` on, and returns the number after the last.
+    """
+    x_at, y_at = source.indptr[x], target.indptr[y]
+    sx, sy = source.indptr[x + 1] - x_at, target.indptr[y + 1] - y_at
+    p_position, q_position = source.position, target.position
+    (left_x, next_x, end_x), (left_y, next_y, end_y) = room
+    out_left, out_right, out_weight = out.left, out.right, out.weight
+    one = Index(1)
+    _ranges(source, x, X, next_x, end_x)
+    _ranges(target, y, Y, next_y, end_y)
+    for i in range(sx):
+        left_x[i] = source.data[Index(x_at + i)]
+    for j in range(sy):
+        left_y[j] = target.data[Index(y_at + j)]
+    for k in range(Index(small.indptr[at]), Index(small.indptr[at + 1])):
+        to_x, to_y, mass = Index(small.left[k]), Index(small.right[k]), small.weight[k]
+        i, j = Index(next_x[to_x]), Index(next_y[to_y])
+        while mass > 0.0 and i < Index(end_x[to_x]) and j < Index(end_y[to_y]):
+            moved = min(mass, min(left_x[i], left_y[j]))
+            if moved > 0.0:
+                out_left[cells] = p_position[Index(x_at) + i]
+                out_right[cells] = q_position[Index(y_at) + j]
+                out_weight[cells] = moved
+                cells += one
+            mass -= moved
+            left_x[i] -= moved
+            left_y[j] -= moved
+            if left_x[i] == 0.0:
+                i += one
+            if left_y[j] == 0.0:
+                j += one
+        next_x[to_x] = i
+        next_y[to_y] = j
+    i, j = Index(0), Index(0)
+    while i < Index(sx) and j < Index(sy):  # spread the rest, which is zero where lumping is exact
+        moved = min(left_x[i], left_y[j])
+        if moved > 0.0:
+            out_left[cells] = p_position[Index(x_at) + i]
+            out_right[cells] = q_position[Index(y_at) + j]
+            out_weight[cells] = moved
+            cells += one
+        left_x[i] -= moved
+        left_y[j] -= moved
+        if left_x[i] == 0.0:
+            i += one
+        else:
+            j += one
+    return cells
 
 
 @part

@@ -140,22 +140,31 @@ def flat_successors(first, indptr, left, right, P, Q, out):
 
 
 @kernel
-def follow(indptr, indices, seen, queue, met):
-    """Mark all states that the first `met` states of the queue, marked already, lead to; returns how many there are.
+def follow(indptr, indices, seen, queue):
+    """Mark all states that the marked ones lead to; `queue` has room for all of them.
 
-    The queue, as long as there are states, gets them in the order in which they are met; each is met once.
+    One pass over the states in their order, which reads memory in its order too; states that are met behind it wait in
+    the queue for a breadth-first search.
     """
+    met = 0
     done = 0
-    while done < met:
-        state = queue[done]
-        done += 1
-        for at in range(indptr[state], indptr[state + 1]):
-            to = indices[at]
+    first = 0
+    while first < len(seen) or done < met:
+        if first < len(seen):
+            state = first
+            first += 1
+            if not seen[state]:
+                continue
+        else:
+            state = queue[done]
+            done += 1
+        for at in range(Index(indptr[state]), Index(indptr[state + 1])):
+            to = Index(indices[at])
             if not seen[to]:
                 seen[to] = True
-                queue[met] = to
-                met += 1
-    return met
+                if indices[at] < first:
+                    queue[met] = indices[at]
+                    met += 1
 
 
 @kernel

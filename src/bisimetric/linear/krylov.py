@@ -17,14 +17,12 @@ from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support.blocks import for_even_split
-from bisimetric.kernels.layout import NEVER, NO_FLOWS, NO_ROWS, Rows
 from bisimetric.models.rows import Floats
 
 # Matrix products of GMRES in all and between restarts, and the most entries of the vectors that it stores.
 GMRES_PRODUCTS, GMRES_RESTART, GMRES_NUMBERS = 1500, 60, 2 * 10**7
 MAX_PRODUCTS = 800  # matrix products in one solve; beyond this a new sweep gains more
 ONE_CALL = 2**19  # up to this many multiplications in a product a solve is one call: at most half a second
-ONE_STORED_CALL = 2**20  # the same for a stored matrix: an entry takes half the time of a cell of a tree
 
 
 class MatrixProduct(Protocol):
@@ -106,15 +104,11 @@ def bicgstab(
 def on_stored(
     matrix: sparse.csr_array, discount: float, b: Floats, guess: Floats, *, rows: int, target: float
 ) -> Solved:
-    """Solve (I - γΠ) x = b from `guess` (overwritten) for a stored Π; in one call if it is small.
+    """Solve (I - γΠ) x = b from `guess` (overwritten) for a stored Π.
 
     `target`, and the residual that is returned, are sums over all entries.
     """
     parts = matrix.indptr, matrix.indices, matrix.data
-    if matrix.nnz <= ONE_STORED_CALL:
-        stored = Rows(matrix.indptr.astype(np.int64, copy=False), matrix.indices, matrix.data)
-        system = kernels.krylov.linear_system(discount, NEVER, stored, NO_ROWS, NO_FLOWS[8], np.empty((1, 2)))
-        return Solved(guess, *kernels.krylov.bicgstab(system, b, guess, target, MAX_PRODUCTS))
 
     def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
         kernels.evaluation.apply_stored(i, j, *parts, vector, out, other, discount, sums)
