@@ -314,7 +314,8 @@ def improve(first, last, value, turned, cost, scale, discount, P, Q, trees, resi
     """Pivot the trees of the source rows first..last to optimality, and set residual = c + γ·OT_value - value.
 
     `turned` is the transpose of `value`; P and Q are dense. `cold` starts new trees; then the hubs (as many as hub_f
-    has rows) come first, and of those the first one. Returns a lower bound on all residuals, an upper bound, and the number of pivots.
+    has rows) come first, and of those the first one. Returns a lower bound on all residuals, an upper bound, and the
+    number of pivots.
     """
     n, m = value.shape
     arcs = n + m - 1
