@@ -12,7 +12,7 @@ import pytest
 
 from bisimetric._support import blocks
 from bisimetric._support import threads as threads_module
-from bisimetric._support.blocks import MUCH_WORK, PARTS_OF_A_THREAD, for_each_block, for_even_split
+from bisimetric._support.blocks import MUCH_WORK, PARALLEL_FROM, PARTS_OF_A_THREAD, for_each_block, for_even_split
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
@@ -111,7 +111,20 @@ def test_errors_in_an_even_split(monkeypatch):
 
         with pytest.raises(ZeroDivisionError):
             for_even_split(work, 100, cost=MUCH_WORK - 1)
-        assert sorted(ended) == [0, 33, 66]
+        assert len(ended) == len(set(ended)) == 3
+
+
+@pytest.mark.parametrize("cost", [PARALLEL_FROM, 2 * PARALLEL_FROM, MUCH_WORK])
+def test_the_first_part_of_an_even_split_is_the_longest(cost, monkeypatch):
+    """The caller begins with it while helpers wake up; all parts together are everything."""
+    monkeypatch.setenv("BISIMETRIC_THREADS", "2")
+    parts = []
+    for_even_split(lambda first, last: parts.append((first, last)), 1000, cost=cost)
+    parts.sort()
+    assert [first for first, _ in parts] == [0, *(last for _, last in parts[:-1])]
+    assert parts[-1][1] == 1000
+    lengths = [last - first for first, last in parts]
+    assert lengths[0] > max(lengths[1:]) >= 1
 
 
 def test_the_system_refuses_new_threads(monkeypatch):

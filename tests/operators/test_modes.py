@@ -96,7 +96,7 @@ def test_the_coarse_system_of_compact_trees(monkeypatch):
 
 def test_the_same_bits_for_any_number_of_threads(monkeypatch):
     """Sums go cluster by cluster."""
-    bellman, trees = improved(rooms(22), rooms(22, "north-east"))
+    bellman, trees = improved(rooms(25), rooms(25, "north-east"))
     assert bellman.pairs.size > PARALLEL_FROM
     vector = np.random.default_rng(5).random(bellman.pairs.size)
     found = []

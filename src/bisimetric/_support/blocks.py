@@ -29,8 +29,9 @@ THREADS_VARIABLE = "BISIMETRIC_THREADS"
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)  # on the threads of a `with one_thread()` block
 BLOCK_SECONDS = 0.05  # intended length of a block
 CLOCK_SECONDS = 1e-6  # what a clock may not tell from no time at all
-PARALLEL_FROM = 200_000  # array entries from which a second thread saves time
-MUCH_WORK = 20 * PARALLEL_FROM  # array entries from which every thread has several parts of the work
+HEAD_START = 200_000  # array entries that a thread gets through while another one wakes up
+PARALLEL_FROM = 300_000  # array entries from which a second thread saves time
+MUCH_WORK = 20 * HEAD_START  # array entries from which every thread has several parts of the work
 PARTS_OF_A_THREAD = 4
 Result = TypeVar("Result")
 
@@ -101,10 +102,10 @@ def for_each_block(
 
 
 def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) -> None:
-    """Call work(first, last) on even parts of 0..size; `cost` in array entries says if threads pay.
+    """Call work(first, last) on parts of 0..size; `cost` in array entries says if threads pay.
 
     Every thread has one part, or several where that is much work: then none waits for one whose processor is also used
-    by others.
+    by others. Parts are even but for the first, which the caller begins while helpers wake up.
     """
     if time.perf_counter() > DEADLINE.get():
         raise OutOfTime
@@ -114,9 +115,14 @@ def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) ->
         work(0, size)
         return
 
+    ahead = size * HEAD_START // cost
+
+    def end(part: int) -> int:
+        return ahead + (size - ahead) * part // parts if part else 0
+
     def one(part: int, _: int) -> Exception | None:
         try:
-            work(size * part // parts, size * (part + 1) // parts)
+            work(end(part), end(part + 1))
         except Exception as error:
             return error
         return None
