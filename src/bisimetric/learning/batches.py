@@ -14,10 +14,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.blocks import for_each_block, one_thread
+from bisimetric._support.options import flag
 from bisimetric.errors import InvalidChain, InvalidOption, InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import ROW_SUM_TOL, Floats, Ints
-from bisimetric.problems.discounted import Problem
+from bisimetric.problems.discounted import Problem, checked_discount
+from bisimetric.solvers.base import checked_tol
+from bisimetric.solvers.policy_iteration import PolicyIteration
 from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
 
@@ -65,6 +68,16 @@ class Evaluated(NamedTuple):
     discount: Floats
     source_start: Floats
     target_start: Floats
+
+
+def checked_settings(settings: Settings) -> Settings:
+    """The settings as they are; raises where they are wrong, whatever the inputs are."""
+    flag(settings.normalised, "normalised")
+    if settings.tol is not None:
+        checked_tol(settings.tol, PolicyIteration())
+    if settings.discount is not None:
+        checked_discount(settings.discount)
+    return settings
 
 
 def distances(inputs: Inputs, settings: Settings) -> Floats:
