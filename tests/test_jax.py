@@ -47,7 +47,7 @@ def softly(P, Q, cost, start, discount):
 def test_check_grads(double):
     """By everything, through parametrisations that stay on the simplex."""
     if double:
-        check_grads(softly, point(), order=1, modes=["rev"], eps=1e-5, atol=1e-5, rtol=1e-5)
+        check_grads(softly, point(), order=1, eps=1e-5, atol=1e-5, rtol=1e-5)
     value, slopes = jax.value_and_grad(softly, argnums=(0, 1, 2, 3, 4))(*point())
     assert value.dtype == (np.float64 if double else np.float32)
     assert all(slope.shape == given.shape for slope, given in zip(slopes, point(), strict=True))
@@ -71,6 +71,50 @@ def test_jit_and_vmap(double):
     shared = jax.jit(jax.grad(lambda cost: softly(many, here[1], cost, *here[3:]).sum()))(here[2])
     apart = sum(jax.grad(lambda cost, k=k: softly(many[k], here[1], cost, *here[3:]))(here[2]) for k in range(3))
     np.testing.assert_allclose(shared, apart, atol=10 * close)
+
+
+def test_forward_mode(double):
+    """Agrees with reverse mode, of shared inputs of a batch too."""
+    here = numbers(2, N, N), *point()[1:]
+    for argument in (0, 2, 4):
+        forward, reverse = (jax.jit(mode(softly, argument))(*here) for mode in (jax.jacfwd, jax.jacrev))
+        np.testing.assert_allclose(forward, reverse, atol=1e-9 if double else 1e-4)
+
+
+def test_second_derivatives_are_refused():
+    """In all modes; a derivative by what the distance is multiplied by is none."""
+    P, cost = np.eye(2), np.ones((2, 2))
+
+    def function(cost):
+        return bm.jax.distance(P, P, cost, 0.9)
+
+    for second in (jax.hessian(function), jax.jacrev(jax.grad(function)), jax.jit(jax.jacrev(jax.grad(function)))):
+        with pytest.raises(InvalidOption, match="differentiated again"):
+            second(cost)
+    assert jax.grad(lambda w: jax.grad(lambda cost: w * function(cost))(cost).sum())(2.0) == pytest.approx(10.0)
+
+
+def test_plain_options_are_refused_also_under_jit():
+    """By our own errors; a tolerance that `jit` traces is told how to stay a number."""
+    P, cost = np.eye(2), np.ones((2, 2))
+    for error, wrong in (
+        (InvalidProblem, {"discount": 1.0}),
+        (InvalidOption, {"tol": -1}),
+        (InvalidOption, {"normalised": "yes"}),
+    ):
+        options = {"discount": 0.9} | wrong
+        for function in (bm.jax.distance, jax.grad(bm.jax.distance)):
+            with pytest.raises(error, match=next(iter(wrong))):
+                jax.jit(lambda P, function=function, options=options: function(P, P, cost, **options))(P)
+    with pytest.raises(InvalidOption, match="static_argnames"):
+        jax.jit(lambda tol: bm.jax.distance(P, P, cost, 0.9, tol=tol))(1e-9)
+
+
+def test_complex_numbers_are_refused():
+    """Without a conversion that drops a part of them."""
+    with pytest.raises(InvalidOption, match="real numbers") as told:
+        bm.jax.distance(np.eye(2) + 0j, np.eye(2), np.ones((2, 2)), 0.9)
+    assert "converts" not in str(told.value)
 
 
 def test_bad_input():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -179,6 +180,95 @@ def test_second_derivatives_are_refused():
     assert torch.equal(slope, plain)
     with pytest.raises(InvalidOption, match="differentiated again"):
         (distance + slope.pow(2).sum()).backward()
+
+
+def test_derivatives_along_the_outer_one():
+    """A derivative is linear in what it is multiplied by, and may be differentiated by that alone."""
+    target, cost = fixed()
+    P = torch.full((len(cost), len(cost)), 1 / len(cost), dtype=torch.float64)
+
+    def function(cost):
+        return bm.torch.distance(P, target, cost, 0.9)
+
+    _, along = torch.autograd.functional.jvp(function, cost, torch.ones_like(cost))
+    assert along.item() == pytest.approx(10.0)
+    with pytest.raises(InvalidOption, match="differentiated again"):
+        torch.autograd.functional.hessian(function, cost)
+
+
+def test_many_derivatives_at_once():
+    """Batches of products with the Jacobian, as `jacobian(vectorize=True)` asks for them."""
+    point = numbers(4, N, N), numbers(M, M, seed=1), numbers(N, M, seed=2), numbers(N, seed=3)
+
+    def by_cost(cost):
+        return softly(*(one.detach() for one in point[:2]), cost, point[3].detach(), tol=1e-12)
+
+    assert torch.autograd.gradcheck(by_cost, point[2], eps=1e-5, atol=1e-6, rtol=1e-5, check_batched_grad=True)
+    rows = [torch.autograd.grad(softly(*point)[k], point[2])[0] for k in range(4)]
+    whole = torch.autograd.functional.jacobian(
+        lambda cost: softly(*point[:2], cost, point[3]), point[2], vectorize=True
+    )
+    np.testing.assert_allclose(whole, torch.stack(rows), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch loads its own rules with a deprecated function
+def test_forward_mode_is_refused():
+    """With what to call instead."""
+    target, cost = fixed()
+    P = torch.full((N, N), 1 / N, dtype=torch.float64)
+    with torch.autograd.forward_ad.dual_level(), pytest.raises(InvalidOption, match=r"torch\.autograd\.grad"):
+        bm.torch.distance(P, target, torch.autograd.forward_ad.make_dual(cost, cost), 0.9)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # those of PyTorch's compiler about itself, which it hides
+def test_compiled_functions():
+    """`torch.compile` goes around the distance, from the first call on."""
+    target, cost = fixed()
+    logits = numbers(N, N)
+
+    def function(logits):
+        return 2.0 * bm.torch.distance(logits.softmax(-1), target, cost, 0.9)
+
+    compiled = torch.compile(function, backend="eager")
+    for given in (logits, numbers(N, N, seed=5)):
+        assert torch.equal(compiled(given), function(given))
+    compiled(logits).backward()
+    (slope,) = torch.autograd.grad(function(logits), logits)
+    assert torch.equal(logits.grad, slope)
+
+
+def test_entries_of_sparse_tensors_are_named_by_their_place():
+    """Row and column, as in dense ones."""
+    target, cost = fixed()
+    for wrong, values in (("nan", [float("nan"), 1.5, 1, 1]), (r"-0\.5", [1, 1.5, -0.5, 1])):
+        places = torch.tensor([[0, 0, 1, 2], [0, 1, 1, 2]])
+        P = torch.sparse_coo_tensor(places, torch.tensor(values).double(), (N, N))
+        place = r"\(0, 0\)" if wrong == "nan" else r"\(1, 1\)"
+        for kernel in (P, P.to_dense()):
+            with pytest.raises(InvalidChain, match=f"P is {wrong} at {place}"):
+                bm.torch.distance(kernel, target, cost, 0.9)
+    with pytest.raises(InvalidChain, match=r"source_start is -0\.5 at 1,"):
+        bm.torch.distance(torch.eye(N).double(), target, cost, 0.9, source_start=[0.5, -0.5, 1.0])
+
+
+def test_layouts_devices_and_numbers_that_are_not_taken():
+    """Columns first, blocks, dense dimensions, no values, imaginary parts: what was expected, and what helps."""
+    target, cost = fixed()
+    P = torch.eye(N).double()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch calls its sparse tensors a beta
+        wrong = [P.to_sparse_csc(), P.to_sparse_bsr((1, 1)), P.to_sparse_bsc((1, 1)), P.to_sparse(1)]
+        for kernel in wrong:
+            with pytest.raises(InvalidChain, match="layout") as told:
+                bm.torch.distance(kernel, target, cost, 0.9)
+            remedy = re.search(r"P\.(\w+)\(\)", str(told.value))[1]
+            assert bm.torch.distance(getattr(kernel, remedy)(), target, cost, 0.9) > 0
+    with pytest.raises(InvalidOption, match="meta"):
+        bm.torch.distance(P.to("meta"), target, cost, 0.9)
+    for imaginary in (P.to(torch.complex128), P.numpy() + 1j):
+        with pytest.raises(InvalidOption, match="expected real numbers") as told:
+            bm.torch.distance(imaginary, target, cost, 0.9)
+        assert "double()" not in str(told.value)
 
 
 def test_kernels_without_states():

@@ -1,11 +1,12 @@
 """Distances as JAX functions, with exact derivatives.
 
 The distance and its derivatives are computed on the host, in double precision, by a callback: the function works under
-`jit`, `grad` and `vmap` (which then solves one item after the other; a batch axis in the inputs is faster). Where the
-values are at hand, that is outside `jit` and `vmap`, there is no callback, and errors are raised as they are. Inside,
-they come as JAX reports errors of callbacks, with the message in them: call the function once without `jit`. Without
-`jax_enable_x64` inputs and results are rounded to single precision. JAX is imported on first use:
-`pip install 'bisimetric[jax]'`.
+`jit`, `grad`, `jvp` and `vmap` (which then solves one item after the other; a batch axis in the inputs is faster). The
+rule for derivatives is that of forward mode, Σ ∂W/∂x · dx, which JAX transposes to go in reverse; second derivatives
+are not computed. Where the values are at hand, that is outside `jit` and `vmap`, there is no callback, and errors are
+raised as they are. Inside, those about values come as JAX reports errors of callbacks, with the message in them: call
+the function once without `jit`. Without `jax_enable_x64` inputs and results are rounded to single precision. JAX is
+imported on first use: `pip install 'bisimetric[jax]'`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from bisimetric.errors import InvalidProblem, MissingExtra
-from bisimetric.learning.batches import Inputs, Settings, batch_size, distances, evaluate, refuse_dtype, refuse_shapes
+from bisimetric.errors import InvalidOption, InvalidProblem, MissingExtra
+from bisimetric.learning.batches import (
+    Inputs,
+    Settings,
+    batch_size,
+    checked_settings,
+    distances,
+    evaluate,
+    refuse_dtype,
+    refuse_shapes,
+)
 
 __all__ = ["distance"]
 
@@ -60,8 +70,9 @@ def distance(
     MissingExtra
         JAX is not installed.
     InvalidChain, InvalidProblem, InvalidOption
-        Rows are not on the simplex, or shapes, cost or discount do not fit. Inside `jit` and `vmap` only what depends
-        on shapes and types is raised so; what depends on values is inside JAX's own error.
+        Rows are not on the simplex, or shapes, cost or discount do not fit, or a derivative is differentiated again.
+        Inside `jit` and `vmap` only what depends on shapes, types and plain numbers is raised so; what depends on the
+        values of arrays is inside JAX's own error.
 
     Examples
     --------
@@ -91,8 +102,14 @@ def distance(
         if arrays[4 + k] is None:
             n = arrays[k].shape[-1]
             arrays[4 + k] = jax.numpy.full((n,), 1.0 / n, dtype)
+    for name, option in (("normalised", normalised), ("tol", tol)):
+        if isinstance(option, jax.core.Tracer):
+            raise InvalidOption(
+                f"{name} is an array inside a transform of JAX, expected a plain value; "
+                f"jax.jit(..., static_argnames={name!r}) keeps it one"
+            )
     exact = float(discount) if isinstance(discount, (int, float)) else None  # an array may be in single precision
-    return _function()(Settings(normalised, tol, exact), *arrays)
+    return _function()(checked_settings(Settings(normalised, tol, exact)), *arrays)
 
 
 def _jax() -> Any:
@@ -121,7 +138,7 @@ def _function() -> Any:
             return jax.tree.map(jax.numpy.asarray, host(*arrays))
         return jax.pure_callback(host, results, *arrays, vmap_method="sequential")
 
-    @partial(jax.custom_vjp, nondiff_argnums=(0,))
+    @partial(jax.custom_jvp, nondiff_argnums=(0,))
     def apply(settings: Settings, *arrays: Any) -> Any:
         dtype = jax.numpy.result_type(*arrays)
 
@@ -130,7 +147,8 @@ def _function() -> Any:
 
         return call(host, shape_of(_batch(arrays), dtype), arrays)
 
-    def forward(settings: Settings, *arrays: Any) -> Any:
+    @partial(jax.custom_jvp, nondiff_argnums=(0,))
+    def derive(settings: Settings, *arrays: Any) -> Any:
         dtype, batch = jax.numpy.result_type(*arrays), _batch(arrays)
         core = (2, 2, 2, 0, 1, 1)
         shapes = [shape_of(batch + one.shape[one.ndim - k :], dtype) for one, k in zip(arrays, core, strict=True)]
@@ -139,17 +157,22 @@ def _function() -> Any:
             found = evaluate(Inputs(*map(np.asarray, values)), settings)
             return tuple(np.asarray(part, dtype) for part in found)
 
-        value, *derivatives = call(host, (shape_of(batch, dtype), *shapes), arrays)
-        return value, (derivatives, arrays)
+        return call(host, (shape_of(batch, dtype), *shapes), arrays)
 
-    def backward(settings: Settings, kept: Any, outer: Any) -> Any:
-        found = []
-        for derivative, array in zip(*kept, strict=True):
-            product = outer.reshape(outer.shape + (1,) * (derivative.ndim - outer.ndim)) * derivative
-            if product.ndim > array.ndim:  # shared by the whole batch
-                product = product.sum(axis=0)
-            found.append(product.astype(array.dtype))
-        return tuple(found)
+    def along(settings: Settings, arrays: Any, tangents: Any) -> Any:
+        value, *derivatives = derive(settings, *arrays)
+        change = jax.numpy.zeros_like(value)
+        for derivative, tangent in zip(derivatives, tangents, strict=True):
+            product = derivative * tangent.astype(value.dtype)
+            change += product.sum(axis=tuple(range(value.ndim, product.ndim)))
+        return value, change
 
-    apply.defvjp(forward, backward)
+    def again(settings: Settings, arrays: Any, tangents: Any) -> Any:
+        raise InvalidOption(
+            "a derivative of bisimetric.jax.distance is differentiated again, expected first derivatives only: second "
+            "ones are not computed; jax.lax.stop_gradient keeps a derivative that is part of a loss as a number"
+        )
+
+    apply.defjvp(along)
+    derive.defjvp(again)
     return apply

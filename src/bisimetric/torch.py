@@ -2,7 +2,8 @@
 
 The distance and its derivatives are computed on the processor in double precision, from the couplings and potentials of
 an exact solve (`solution.gradient`). Tensors on other devices are moved there, and the results back to where they came
-from; single precision stays single. PyTorch is imported on first use: `pip install 'bisimetric[torch]'`.
+from; single precision stays single. `torch.compile` leaves the function as it is, between the graphs of what is around
+it. PyTorch is imported on first use: `pip install 'bisimetric[torch]'`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ from bisimetric.errors import InvalidChain, InvalidOption, InvalidProblem, Missi
 from bisimetric.learning.batches import Inputs, Settings, StoredKernel, distances, evaluate, refuse_dtype
 
 __all__ = ["distance"]
+
+REVERSE_MODE = (
+    "take backward(), torch.autograd.grad or torch.autograd.functional.jacobian, which go in reverse, and a batch as "
+    "the first axis of the inputs instead of torch.func.vmap"
+)
 
 
 def distance(
@@ -60,8 +66,9 @@ def distance(
     InvalidChain
         Rows are not on the simplex; the message says which and by how much.
     InvalidProblem, InvalidOption
-        Cost, discount or shapes do not fit, a tensor is neither float32 nor float64, or this is called inside a
-        transform of `torch.func`: `torch.autograd.grad` and a batch axis do the same.
+        Cost, discount or shapes do not fit, a tensor is neither float32 nor float64 or holds no values, or this is
+        called inside a transform of `torch.func` or in forward mode: `torch.autograd.grad` and a batch axis do the
+        same.
 
     Examples
     --------
@@ -75,6 +82,14 @@ def distance(
     torch = _torch()
     given = {"P": P, "Q": Q, "cost": cost, "discount": discount}
     given |= {"source_start": source_start, "target_start": target_start}
+    settings = Settings(normalised, tol)
+    if torch.compiler.is_compiling():
+        return torch.compiler.disable(_distance)(given, settings)
+    return _distance(given, settings)
+
+
+def _distance(given: dict[str, Any], settings: Settings) -> Any:
+    torch = _torch()
     dtype, device = _common(torch, given)
     tensors, kernels = [], []
     for name, value in given.items():
@@ -83,15 +98,13 @@ def distance(
             tensor, places = _stored(torch, tensor, name)
             kernels.append((name, places))
         tensors.append(tensor)
-    settings = Settings(normalised, tol)
     try:
         return _function()(dict(kernels), settings, dtype, device, *tensors)
     except RuntimeError as error:
         if "setup_context" not in str(error):  # what PyTorch says of a function inside torch.func.grad, vmap, …
             raise
         raise InvalidOption(
-            "distance is inside a transform of torch.func, which it does not support; take backward() or "
-            "torch.autograd.grad instead of torch.func.grad, and a batch as the first axis instead of torch.func.vmap"
+            f"distance is inside a transform of torch.func, which it does not support; {REVERSE_MODE}"
         ) from None
 
 
@@ -109,6 +122,8 @@ def _tensor(torch: Any, value: Any, name: str) -> Any:
     """A tensor as it is, anything else in double precision; None only for a start."""
     if torch.is_tensor(value) or (value is None and name.endswith("_start")):
         return value
+    if np.iscomplexobj(value):
+        refuse_dtype(np.asarray(value).dtype, name, "")
     try:
         return torch.as_tensor(value, dtype=torch.float64)
     except (TypeError, ValueError, RuntimeError):
@@ -120,6 +135,8 @@ def _common(torch: Any, given: dict[str, Any]) -> tuple[Any, Any]:
     tensors = {name: value for name, value in given.items() if torch.is_tensor(value)}
     for name, tensor in tensors.items():
         refuse_dtype(tensor.dtype, name, f"{name}.double()")
+        if tensor.device.type == "meta":
+            raise InvalidOption(f"{name} is on the device meta, where tensors have no values; expected one with values")
     single = bool(tensors) and all(tensor.dtype == torch.float32 for tensor in tensors.values())
     device = next((tensor.device for tensor in tensors.values()), torch.device("cpu"))
     return (torch.float32 if single else torch.float64), device
@@ -128,7 +145,16 @@ def _common(torch: Any, given: dict[str, Any]) -> tuple[Any, Any]:
 def _stored(torch: Any, tensor: Any, name: str) -> tuple[Any, tuple[Any, Any, int]]:
     """The values of a sparse tensor, and where they are."""
     if name not in ("P", "Q") or tensor.ndim != 2 or tensor.shape[0] != tensor.shape[1]:
-        raise InvalidChain(f"{name} is sparse with shape {tuple(tensor.shape)}, expected P or Q, [n, n], or dense")
+        raise InvalidChain(
+            f"{name} is sparse with shape {tuple(tensor.shape)}, expected P or Q, [n, n], or a dense tensor; "
+            f"{name}.to_dense() makes one"
+        )
+    if tensor.layout not in (torch.sparse_csr, torch.sparse_coo) or tensor.dense_dim() > 0:
+        kind = f"{tensor.layout}{' with dense dimensions' if tensor.dense_dim() > 0 else ''}"
+        remedy = "to_sparse_csr()" if tensor.layout == torch.sparse_csc else "to_dense()"
+        raise InvalidChain(
+            f"{name} has the layout {kind}, expected sparse_coo, sparse_csr or dense; {name}.{remedy} converts it"
+        )
     if tensor.layout == torch.sparse_csr:
         columns = tensor.col_indices().cpu().numpy().copy()  # PyTorch's own array cannot be made writable
         rows = np.repeat(np.arange(tensor.shape[0]), np.diff(tensor.crow_indices().cpu().numpy()))
@@ -143,10 +169,12 @@ def _function() -> Any:
     """The operation, made when PyTorch is first needed."""
     torch = _torch()
 
-    class Once(torch.autograd.Function):  # type: ignore[misc, name-defined]
+    class NotAgain(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        """Zero, which depends on all inputs and whose derivatives are refused; added to what has none by them."""
+
         @staticmethod
-        def forward(ctx: Any, derivative: Any, *inputs: Any) -> Any:
-            return derivative.clone()
+        def forward(ctx: Any, *inputs: Any) -> Any:
+            return torch.zeros((), dtype=torch.float32)  # promotes nothing
 
         @staticmethod
         def backward(ctx: Any, outer: Any) -> Any:
@@ -166,26 +194,32 @@ def _function() -> Any:
             if not any(ctx.needs_input_grad):
                 return torch.as_tensor(distances(inputs, settings), dtype=dtype, device=device)
             found = evaluate(inputs, settings)
-            ctx.derivatives = found[1:]
+            ctx.derivatives = [torch.as_tensor(derivative) for derivative in found[1:]]
             ctx.save_for_backward(*(one for one in tensors if one is not None))
-            ctx.shapes = [None if one is None else (one.shape, one.dtype, one.device) for one in tensors]
+            ctx.like = [None if one is None else (one.ndim, one.dtype, one.device) for one in tensors]
             return torch.as_tensor(found.distance, dtype=dtype, device=device)
 
         @staticmethod
         def backward(ctx: Any, outer: Any) -> tuple[Any, ...]:
             found: list[Any] = []
-            weight = outer.detach().cpu().double().numpy()
-            for derivative, like, needed in zip(ctx.derivatives, ctx.shapes, ctx.needs_input_grad[4:], strict=True):
+            weight = outer.cpu().double()
+            if torch.is_grad_enabled():  # somebody wants derivatives of these derivatives
+                weight = weight + NotAgain.apply(*ctx.saved_tensors)
+            for derivative, like, needed in zip(ctx.derivatives, ctx.like, ctx.needs_input_grad[4:], strict=True):
                 if not needed:
                     found.append(None)
                     continue
-                shape, dtype, device = like
+                ndim, dtype, device = like
                 product = weight.reshape(weight.shape + (1,) * (derivative.ndim - weight.ndim)) * derivative
-                if product.ndim > len(shape):  # shared by the whole batch
-                    product = product.sum(axis=0)
-                found.append(torch.as_tensor(product, dtype=dtype, device=device).reshape(shape))
-                if torch.is_grad_enabled():  # somebody wants derivatives of this derivative
-                    found[-1] = Once.apply(found[-1], outer, *ctx.saved_tensors)
+                if product.ndim > ndim:  # shared by the whole batch
+                    product = product.sum(0)
+                found.append(product.to(dtype).to(device))
             return (None, None, None, None, *found)
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            raise InvalidOption(
+                f"distance is differentiated in forward mode, which it does not support; {REVERSE_MODE}"
+            )
 
     return Distance.apply

@@ -55,6 +55,18 @@ def test_any_h_gives_valid_bounds(problem):
     assert not outside(found, exact_averages(problem), BIAS_ERROR * Fraction(float(problem.cost.max())))
 
 
+@pytest.mark.parametrize("rare", [1e-6, 1e-9])
+def test_halves_that_are_rarely_left(rare):
+    """Rounding is relative to h, which is as large as 1/rare: wide intervals, never wrong ones."""
+    halves = [[1 - rare, rare, 0, 0], [rare, 0.5 - rare, 0.5, 0], [0, 0.5, 0.5 - rare, rare], [0, 0, rare, 1 - rare]]
+    cost = np.random.default_rng(0).random((4, 2))
+    problem = bm.AverageProblem(bm.MarkovChain(halves), bm.MarkovChain([[0.6, 0.4], [0.3, 0.7]]), cost=cost)
+    solution = bm.solve(problem)
+    assert solution.status is bm.Status.STALLED
+    assert solution.gap <= 1e-14 / rare * cost.max()
+    assert not outside(solution, exact_averages(problem), BIAS_ERROR)
+
+
 def test_zeros_are_exact():
     """Pairs that can stay together forever at no cost, and all pairs that lead to such."""
     flip = bm.MarkovChain([[0, 1, 0], [1, 0, 0], [0.5, 0, 0.5]], reward=[0, 1, 7])

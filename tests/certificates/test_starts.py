@@ -53,6 +53,26 @@ def test_any_scale(scale):
     assert high - low <= 1e-8 * scaled.distance
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mean_is_no_larger_than_the_largest_distance(seed):
+    """Not by a unit in the last place either, for all objectives; nor smaller than the smallest."""
+    random = np.random.default_rng(seed)
+    laws = [(random.dirichlet(np.ones(n), n), random.dirichlet(np.ones(n))) for n in (7, 6)]
+    source, target = (bm.MarkovChain(rows, start=start) for rows, start in laws)
+    cost = np.ones((7, 6))
+    half = bm.MarkovChain(target.transitions)
+    for solution in (
+        bm.distance(source, target, discount=0.9, cost=cost),
+        bm.average_distance(source, target, cost=cost),
+        bm.average_distance(source, half, cost=cost),
+        bm.average_distance(half, source, cost=cost.T),
+        *(bm.solve(bm.HorizonProblem(source, target, horizon=h, cost=0 * cost, terminal=cost)) for h in (1, 2, 3)),
+    ):
+        assert solution.value.min() <= solution.distance <= solution.value.max()
+        low, high = solution.interval
+        assert solution.lower.min() <= low <= solution.distance <= high <= solution.upper.max()
+
+
 def test_zero_is_exact_without_costs():
     """Where nothing costs anything, laws are at distance exactly zero like states are."""
     source = bm.MarkovChain([[1.0]], start=[1.0])

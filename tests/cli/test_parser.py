@@ -28,7 +28,8 @@ def test_every_command_explains_itself(name, capsys, monkeypatch):
         (["nothing"], "nothing"),
         (["distance", "a", "b", "--discoutn", "0.9"], "did you mean --discount"),
         (["distance", "a"], "--help` explains"),
-        (["distance", "a", "b", "--discount", "x"], "invalid float value"),
+        (["distance", "a", "b", "--discount", "x"], "--discount is 'x', expected a number"),
+        (["distance", "a", "b", "--horizon", "1.5"], "--horizon is '1.5', expected a whole number"),
     ],
 )
 def test_wrong_usage_is_our_error(arguments, said):

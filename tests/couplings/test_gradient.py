@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import bisimetric as bm
+from bisimetric._support.frozen import changed
 from bisimetric.couplings.gradient import centred_rows, expected_after, refuse_infinite, start_potentials
 from bisimetric.errors import InvalidProblem
 
@@ -24,6 +26,19 @@ def test_starts_in_one_state_each():
     assert found.source.tolist() == [0.0, 6.0]
     assert found.target.tolist() == [-1.0, 0.0]
     assert not found.tie
+
+
+def test_how_many_pairs_tie():
+    """In the singular and in the plural."""
+    chain = bm.MarkovChain([[0.5, 0.5], [0.25, 0.75]], reward=[0, 1], start=0)
+    plain = bm.distance(chain, chain.with_start(1), discount=0.5).gradient()
+    for tied, starts, told in (
+        ([[True, False], [False, False]], False, ": 1 pair ties"),
+        ([[True, True], [False, False]], False, ": 2 pairs tie"),
+        ([[True, False], [False, False]], True, ": 1 pair and the starts tie"),
+        ([[False, False], [False, False]], True, ": the starts tie"),
+    ):
+        assert told in repr(changed(plain, tied=np.array(tied), starts_tie=starts))
 
 
 def test_the_expected_distance_after_a_step():

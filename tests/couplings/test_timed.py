@@ -54,6 +54,11 @@ def test_paths():
     path = SOLUTION.coupling.simulate(seed=3)
     assert path.shape == (5, 2)
     assert np.array_equal(path, SOLUTION.coupling.simulate(seed=3))
+    assert np.array_equal(path[:3], SOLUTION.coupling.simulate(2, seed=3))
+    assert np.array_equal(path[:1], SOLUTION.coupling.simulate(0, 3))
+    for wrong in ((-1, 3), (len(path), 3), (1.5, 3), (2,)):
+        with pytest.raises(InvalidOption, match="expected a whole number"):
+            SOLUTION.coupling.simulate(*wrong)
     assert path[:, 0].tolist() == [0, 1, 2, 0, 1]
     assert SOLUTION.coupling.simulate(seed=3, start=("c", 1))[0].tolist() == [2, 1]
     law = np.zeros((3, 2))

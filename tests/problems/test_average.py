@@ -28,8 +28,28 @@ def test_labels_that_recurrent_states_do_not_share():
     with pytest.raises(InvalidProblem, match=r"label in common.*spelled.*horizon"):
         bm.AverageProblem(FLIP, other, cost=bm.cost.label_mismatch)
     assert bm.solve(bm.AverageProblem(FLIP, other, cost=bm.cost.label_mismatch(FLIP, other))).distance == 1.0
+    for cost in (
+        0.5 * bm.cost.label_mismatch,
+        bm.cost.label_difference,
+        bm.cost.label_jaccard,
+        bm.cost.label_mismatch + bm.cost.function(lambda source, target: np.ones((2, 3))),
+    ):
+        with pytest.raises(InvalidProblem, match="label in common"):
+            bm.AverageProblem(FLIP, other, cost=cost)
     shared = bm.MarkovChain([[0, 1, 0], [0, 0, 1], [0, 1, 0]], labels=["x", "a", "d"])
     assert bm.solve(bm.AverageProblem(FLIP, shared, cost=bm.cost.label_mismatch)).distance == 0.5
+
+
+def test_sets_of_labels_share_a_part():
+    """Costs of sets ask for one proposition in common, or for two empty sets; whole labels have to be equal."""
+    sets = [frozenset("ab"), frozenset("cd")], [frozenset("ae"), frozenset("f")]
+    pair = [bm.MarkovChain([[0, 1], [1, 0]], labels=labels) for labels in sets]
+    for cost in (bm.cost.label_jaccard, 2 * bm.cost.label_difference):
+        assert bm.solve(bm.AverageProblem(*pair, cost=cost)).distance > 0.0
+    with pytest.raises(InvalidProblem, match="label in common"):
+        bm.AverageProblem(*pair, cost=bm.cost.label_mismatch)
+    empty = bm.MarkovChain([[1.0]], labels=[frozenset()])
+    assert bm.solve(bm.AverageProblem(empty, empty, cost=bm.cost.label_jaccard)).distance == 0.0
 
 
 @pytest.mark.parametrize("cost", [[[1.0]], [[-1.0, 0.0], [0.0, 0.0]], np.full((2, 2), np.nan), "labels"])

@@ -67,6 +67,33 @@ def test_a_matrix_in_a_list_has_the_states_of_the_first_chain():
     assert problem.target is BENT
 
 
+@pytest.mark.parametrize("rows", [[[0.5, 0.5], [0.0, 1.0]], np.eye(2), list(np.eye(2)), [(1,)]])
+@pytest.mark.parametrize("horizon", [1, 2, 3])
+def test_one_matrix_is_no_list_of_chains(rows, horizon):
+    """As for other problems: `as_chain` makes a chain of it."""
+    with pytest.raises(InvalidProblem, match=r"expected a MarkovChain.*as_chain"):
+        bm.HorizonProblem(rows, BENT, horizon=horizon)
+
+
+def test_decision_processes_are_told_what_makes_a_chain():
+    """In all problems, and in a list."""
+    mdp = bm.MDP(np.array([STAY, STAY]), np.zeros((2, 2)))
+    for make in (
+        lambda: bm.HorizonProblem(mdp, BENT, horizon=2),
+        lambda: bm.HorizonProblem([COIN, mdp], BENT, horizon=2),
+        lambda: bm.Problem(BENT, mdp, discount=0.5),
+        lambda: bm.AverageProblem(mdp, BENT),
+    ):
+        with pytest.raises(InvalidProblem, match=r"mdp\.under\(policy\)"):
+            make()
+
+
+def test_values_of_one_time_prove_nothing():
+    """`certify` says so, and what to do instead."""
+    with pytest.raises(InvalidProblem, match=r"HorizonProblem.*solve it"):
+        bm.certify(bm.HorizonProblem(COIN, BENT, horizon=2), np.zeros((2, 2)))
+
+
 def test_costs_for_every_step():
     """Arrays [h, n, m], lists of arrays and functions, and single ones; all are copies and read-only."""
     stack = np.arange(8.0).reshape(2, 2, 2)

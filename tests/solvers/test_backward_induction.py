@@ -46,5 +46,5 @@ def test_options():
     assert bm.solve(problem, "backward-induction").solver == "backward-induction"
     with pytest.raises(InvalidOption, match="solver=None"):
         bm.solve(problem, bm.PolicyIteration())
-    with pytest.raises(InvalidOption, match="does not solve"):
+    with pytest.raises(InvalidOption, match="solves no Problem"):
         bm.solve(bm.Problem(*ROOMS, discount=0.9), BackwardInduction())

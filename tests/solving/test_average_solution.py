@@ -41,6 +41,23 @@ def test_explanations_add_up():
     assert solution.explain(start=(1, 0)).distance == pytest.approx(0.4, abs=1e-9)
 
 
+def test_costs_of_zero(tmp_path):
+    """Any coupling is optimal: derivatives by the cost are its shares of time, others and potentials are zero."""
+    chain = bm.MarkovChain([[0.5, 0.5, 0], [0, 0, 1], [0, 1, 0]], reward=[2, 2, 2], start=0)
+    solution = bm.average_distance(chain, CLOCK, cost=np.zeros((3, 2)))
+    solution.save(tmp_path / "x.npz")
+    rewards = bm.average_distance(chain, chain)
+    for found in (solution, bm.load(tmp_path / "x.npz"), rewards):
+        gradient = found.gradient()
+        np.testing.assert_allclose(gradient.cost, found.coupling.occupancy())
+        assert gradient.cost.sum() == pytest.approx(1.0)
+        assert not gradient.source.data.any()
+        assert not gradient.target.data.any()
+        assert gradient.error == 0.0
+        assert all(not part.any() for part in found.potentials[0, 0])
+    assert rewards.gradient().source_reward.shape == (3,)
+
+
 def test_matching_pictures_and_files(tmp_path):
     """Matchings, pictures, files and reports as for every answer."""
     solution = bm.average_distance(CLOCK, CLOCK)

@@ -53,5 +53,5 @@ def test_there_is_no_guess():
     """And no other solver."""
     with pytest.raises(InvalidOption, match="initial"):
         bm.solve(PROBLEM, initial=np.zeros(MDP.n_states))
-    with pytest.raises(InvalidOption, match="does not solve a Control"):
+    with pytest.raises(InvalidOption, match="solves no Control"):
         bm.solve(PROBLEM, "policy-iteration")

@@ -21,7 +21,7 @@ def test_games_go_through_the_same_door():
     assert np.array_equal(solution.value, bm.bisimulation_metric(mdp, discount=0.9, solver=GameIteration()).value)
     with pytest.raises(InvalidOption, match="expected None"):
         bm.solve(Game(mdp, mdp, discount=0.9), initial=np.zeros((1, 1)))
-    with pytest.raises(InvalidOption, match="does not solve a Game"):
+    with pytest.raises(InvalidOption, match="solves no Game"):
         bm.bisimulation_metric(mdp, discount=0.9, solver="value-iteration")
 
 

@@ -33,7 +33,7 @@ PROBLEM = bm.Problem(CHAIN, CHAIN, discount=0.9)
         ({"max_steps": 1.5}, InvalidOption, "max_steps is"),
         ({"max_steps": True}, InvalidOption, "max_steps is"),
         ({"solver": "policy-iterations"}, InvalidOption, "or a name: policy-iteration"),
-        ({"solver": GameIteration()}, InvalidOption, "does not solve a Problem"),
+        ({"solver": GameIteration()}, InvalidOption, "solves no Problem"),
         ({"time_limit": 0.0}, InvalidOption, "number of seconds"),
         ({"time_limit": "1"}, InvalidOption, "number of seconds"),
         ({"solver": bm.PolicyIteration}, InvalidOption, "expected a solver"),

@@ -5,9 +5,10 @@ On a closed class, the checker's U ≥ c + OT_h ≥ L give for any h
     min (L - h)  ≤  g  ≤  max (U - h),
 
 from every start in the class: the coupling that proves U pays at most max(U - h) a step in the mean, and no coupling
-pays less than min(L - h). There is no stationary law in this, and errors are not multiplied by anything. The gain is
-also between the smallest and the largest cost of its class. It is zero if some pairs of the class cost nothing and lead
-only to one another: the independent coupling leads there with probability one.
+pays less than min(L - h). There is no stationary law in this, and errors are not multiplied by anything; but rounding
+is relative to max |h|, which grows with the time that the chains take to forget where they were. The gain is also
+between the smallest and the largest cost of its class. It is zero if some pairs of the class cost nothing and lead only
+to one another: the independent coupling leads there with probability one.
 
 Outside, let V be a value that is within a of the gains on closed classes. With τ ≥ 1 - η + Πτ there for all couplings,
 

@@ -17,6 +17,7 @@ from bisimetric.operators.trees import TreeWitness, new_trees
 from bisimetric.problems.average import AverageProblem
 from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.problems.discounted import Problem
+from bisimetric.problems.horizon import HorizonProblem
 
 
 def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
@@ -40,7 +41,8 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
     Raises
     ------
     InvalidProblem
-        If `problem` is not a Problem, or the guess has another shape or is not finite.
+        If `problem` is not a Problem, or an AverageProblem or HorizonProblem, which only `solve` certifies; or the
+        guess has another shape or is not finite.
 
     Examples
     --------
@@ -50,6 +52,11 @@ def certify(problem: Problem, value: npt.ArrayLike) -> Certificate:
     >>> bool((found.lower <= 4 / 3).all() and found.upper[0, 1] >= 4 / 3)
     True
     """
+    if isinstance(problem, HorizonProblem):
+        raise InvalidProblem(
+            "certify takes no HorizonProblem: bounds on the values of one time follow from those of the next, so one "
+            "array of values proves nothing; solve it"
+        )
     if not isinstance(problem, Problem):
         raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem")
     if isinstance(problem, AverageProblem):

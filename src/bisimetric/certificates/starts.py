@@ -1,6 +1,8 @@
 """From distances between states to the distance between chains with initial laws.
 
 W = min { <π, V*> : π couples ν_X and ν_Y },        W = V*(x, y) when both chains start in one state
+
+A mean is between the smallest and the largest distance that it averages; rounded sums are cut to that.
 """
 
 from __future__ import annotations
@@ -44,12 +46,12 @@ def between_starts(certificate: Certificate, source: Floats, target: Floats) -> 
         value, low, high = (bound[pair].item() for bound in (certificate.value, certificate.lower, certificate.upper))
         return StartTransport(value, low, high, xs, ys, np.ones(1), np.zeros(1))
     laws = source[xs], target[ys]
-    bounds = (bound[np.ix_(xs, ys)] for bound in (certificate.lower, certificate.upper, certificate.value))
+    bounds = tuple(bound[np.ix_(xs, ys)] for bound in (certificate.lower, certificate.upper, certificate.value))
     below, above, best = (_transport(bound, *laws) for bound in bounds)
-    lower, upper = max(below.lower, 0.0), min(above.upper, float(certificate.upper[np.ix_(xs, ys)].max()))
+    lower, upper = max(below.lower, float(bounds[0].min()), 0.0), min(above.upper, float(bounds[1].max()))
     if not certificate.upper[xs[above.left], ys[above.right]].any():  # the cost of this plan is exactly zero
         lower, upper, best = 0.0, 0.0, above
-    value = float(np.clip(best.upper, lower, upper))
+    value = float(np.clip(_between(best.upper, bounds[2]), lower, upper))
     return StartTransport(value, lower, upper, xs[best.left], ys[best.right], best.weight, best.potential)
 
 
@@ -64,10 +66,17 @@ def to_nearest(certificate: Certificate, source: Floats | None, target: Floats |
     )
     nearest, weight = value.argmin(axis=1), law[states]
     slip = (len(states) + OPERATIONS_AROUND) * UNIT_ROUNDOFF if len(states) > 1 else 0.0
-    low, high = float(weight @ lower.min(axis=1)) * (1.0 - slip), float(weight @ upper.min(axis=1)) * (1.0 + slip)
-    found = float(np.clip(weight @ value.min(axis=1), low, high))
+    ends = lower.min(axis=1), upper.min(axis=1), value.min(axis=1)
+    low = max(float(weight @ ends[0]) * (1.0 - slip), float(ends[0].min()))
+    high = min(float(weight @ ends[1]) * (1.0 + slip), float(ends[1].max()))
+    found = float(np.clip(_between(float(weight @ ends[2]), ends[2]), low, high))
     xs, ys = (states, nearest) if source is not None else (nearest, states)
     return StartTransport(found, low, high, xs, ys, weight, np.zeros(len(np.unique(ys))))
+
+
+def _between(mean: float, distances: Floats) -> float:
+    """A mean of distances as rounded, cut to what it can be."""
+    return min(max(mean, float(distances.min())), float(distances.max()))
 
 
 class _LawTransport(NamedTuple):

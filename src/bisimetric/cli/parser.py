@@ -6,6 +6,7 @@ Only the standard library is imported here and in `commands/`. What a command ne
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from argparse import Action, ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 WIDTH = 80  # columns at most
+NO_NUMBER = re.compile(r"^argument (?:\S+/)?(\S+): invalid (int|float) value: (.+)$", re.DOTALL)  # as argparse words it
+KINDS_OF_NUMBER = {"int": "a whole number", "float": "a number"}
 
 COMMANDS: tuple[Command, ...] = (
     distance.COMMAND,
@@ -98,6 +101,9 @@ class _Parser(ArgumentParser):
     """A parser that raises our error instead of exiting, and names unknown options before it misses known ones."""
 
     def error(self, message: str) -> NoReturn:
+        message = re.sub(
+            NO_NUMBER, lambda found: f"{found[1]} is {found[3]}, expected {KINDS_OF_NUMBER[found[2]]}", message
+        )
         raise InvalidOption(f"{message} (`{self.prog} --help` explains)")
 
     def parse_known_args(  # type: ignore[override]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from bisimetric._support.options import is_positive, shown
 from bisimetric.errors import InvalidOption, InvalidProblem
 from bisimetric.models.chain import MarkovChain, compared_labels
-from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Ints, real_array
+from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Ints, Mask, real_array
 
 DIGITS = 53  # binary digits of a float64
 NORMALISING = 4 * UNIT_ROUNDOFF  # bound on the relative error of (1-γ)·c: twice its two roundings
@@ -79,6 +79,9 @@ class Named:
     error: Callable[[MarkovChain, MarkovChain], float]  # bound on the relative error of every cost
     terms: tuple[tuple[float, Named], ...] = ()  # weights and costs, if it is a sum
     reward_weight: float | None = None  # of |r - r'| in it, 0 where rewards do not matter; None where that is not known
+    common: Callable[[MarkovChain, MarkovChain], Mask] | None = (
+        None  # where labels share something, if it is about that
+    )
 
     def __call__(self, source: MarkovChain, target: MarkovChain) -> Floats:
         return self.function(source, target)
@@ -213,6 +216,12 @@ def _shown_term(weight: float, cost: Named) -> str:
     return repr(cost) if weight == 1.0 else f"{weight!r} * {cost!r}"
 
 
+def labels_in_common(cost: object, source: MarkovChain, target: MarkovChain) -> list[Mask]:
+    """[n, m] for each term of a cost that compares labels: where the labels of two states share something."""
+    terms = _terms(cost) if isinstance(cost, Named) else ()
+    return [term.common(source, target) for _, term in terms if term.common is not None]
+
+
 def cost_words(cost: Any) -> tuple[str, str]:
     """The name and the unit of a cost, for results; empty for arrays."""
     if isinstance(cost, Named):
@@ -309,5 +318,9 @@ def _label_mismatch(source: MarkovChain, target: MarkovChain) -> Floats:
     return differ
 
 
+def _same_label(source: MarkovChain, target: MarkovChain) -> Mask:
+    return np.equal.outer(*label_numbers(source, target))
+
+
 reward_gap = Named("reward_gap", "reward", _reward_gap, _reward_gap_error, reward_weight=1.0)
-label_mismatch = Named("label_mismatch", "mismatch", _label_mismatch, exact, reward_weight=0.0)
+label_mismatch = Named("label_mismatch", "mismatch", _label_mismatch, exact, reward_weight=0.0, common=_same_label)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bisimetric.cost.ground import DIFFERENCE, Named, exact, label_numbers
 from bisimetric.models.chain import MarkovChain, compared_labels
-from bisimetric.models.rows import Floats
+from bisimetric.models.rows import Floats, Mask
 
 
 def _on_sets(distance: Callable[[Floats, Floats], Floats]) -> Callable[[MarkovChain, MarkovChain], Floats]:
@@ -45,7 +45,12 @@ def _rounded_once(source: MarkovChain, target: MarkovChain) -> float:
     return DIFFERENCE
 
 
-label_difference = Named(
-    "label_difference", "labels", _on_sets(lambda difference, _: difference), exact, reward_weight=0.0
+def _share_a_label(source: MarkovChain, target: MarkovChain) -> Mask:
+    return _on_sets(_jaccard)(source, target) < 1.0
+
+
+_difference = _on_sets(lambda difference, _: difference)
+label_difference = Named("label_difference", "labels", _difference, exact, reward_weight=0.0, common=_share_a_label)
+label_jaccard = Named(
+    "label_jaccard", "share of labels", _on_sets(_jaccard), _rounded_once, reward_weight=0.0, common=_share_a_label
 )
-label_jaccard = Named("label_jaccard", "share of labels", _on_sets(_jaccard), _rounded_once, reward_weight=0.0)

@@ -61,8 +61,10 @@ class Derivatives(InNotebooks, Immutable):
 
     def facts(self) -> list[tuple[str, str]]:
         """What is known, as names and texts."""
-        places = [f"{int(self.tied.sum())} pairs"] * bool(self.tied.any()) + ["the starts"] * self.starts_tie
-        kind = "unique" if self.is_unique else f"perhaps a kink: {' and '.join(places)} tie"
+        count = int(self.tied.sum())
+        places = [f"{count} pair{'s' * (count > 1)}"] * (count > 0) + ["the starts"] * self.starts_tie
+        verb = "ties" if count == 1 and not self.starts_tie else "tie"
+        kind = "unique" if self.is_unique else f"perhaps a kink: {' and '.join(places)} {verb}"
         return [("states", " x ".join(map(str, self.cost.shape))), ("optimum", kind), ("error", f"{self.error:.1e}")]
 
 

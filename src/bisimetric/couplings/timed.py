@@ -126,27 +126,33 @@ class HorizonCoupling(InNotebooks, Immutable):
             weight *= self.problem.discount
         return total / weights
 
-    def simulate(self, seed: int, *, start: object = None) -> npt.NDArray[np.int64]:
+    def simulate(
+        self, steps: int | None = None, seed: int | None = None, *, start: object = None
+    ) -> npt.NDArray[np.int64]:
         """A random path of the coupled chains.
 
         Parameters
         ----------
+        steps : int, optional
+            How many moves, at most the horizon, which is also what None means.
         seed : int
-            The same seed gives the same path.
+            It has to be given. The same seed gives the same path.
         start : pair of states or array [n, m], optional
             As for `laws`.
 
         Returns
         -------
-        array [h + 1, 2]
-            Source and target state at the times 0, …, h.
+        array [steps + 1, 2]
+            Source and target state at the times 0, …, steps.
         """
+        horizon = self.problem.horizon
+        last = horizon if steps is None else whole(steps, "steps", at_least=0, at_most=horizon)
         random = np.random.default_rng(whole(seed, "seed", at_least=0))
         law = self.law(start)
         m = law.shape[1]
         here = int(random.choice(law.size, p=law.ravel() / law.sum()))
         path = [divmod(here, m)]
-        for time in range(self.problem.horizon):
+        for time in range(last):
             pairs = np.zeros(law.shape, np.bool_)
             pairs[path[-1]] = True
             moves = self.moves(time, pairs)

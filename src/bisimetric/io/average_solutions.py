@@ -43,7 +43,7 @@ def average_document(solution: AverageSolution) -> Document:
     }
     if problem.reward_weight is not None:
         question["reward_weight"] = problem.reward_weight
-    parts = {"priced": solution._closed, "way": solution._way}
+    parts = {"priced": solution._closed, "way": solution._way} if problem.cost.any() else {}
     values = {key: stream(part.value, "<f8") for key, part in parts.items() if part is not None}
     return {"problem": question, **values, **record_document(solution, solution.solver, None)}
 

@@ -14,10 +14,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric._support.blocks import for_each_block, one_thread
+from bisimetric._support.options import flag
 from bisimetric.errors import InvalidChain, InvalidOption, InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import ROW_SUM_TOL, Floats, Ints
-from bisimetric.problems.discounted import Problem
+from bisimetric.problems.discounted import Problem, checked_discount
+from bisimetric.solvers.base import checked_tol
+from bisimetric.solvers.policy_iteration import PolicyIteration
 from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
 
@@ -65,6 +68,16 @@ class Evaluated(NamedTuple):
     discount: Floats
     source_start: Floats
     target_start: Floats
+
+
+def checked_settings(settings: Settings) -> Settings:
+    """The settings as they are; raises where they are wrong, whatever the inputs are."""
+    flag(settings.normalised, "normalised")
+    if settings.tol is not None:
+        checked_tol(settings.tol, PolicyIteration())
+    if settings.discount is not None:
+        checked_discount(settings.discount)
+    return settings
 
 
 def distances(inputs: Inputs, settings: Settings) -> Floats:
@@ -158,7 +171,7 @@ def _problem(inputs: Inputs, settings: Settings, item: int | None) -> Problem:
         side = "source_start" if name == "P" else "target_start"
         if law.shape != (n,):
             raise InvalidProblem(f"{side}{where} has shape {law.shape}, expected ({n},): one entry per state of {name}")
-        chains.append(MarkovChain(rows, start=_checked_law(law[None], f"{side}{where}")[0]))
+        chains.append(MarkovChain(rows, start=_checked_law(law, f"{side}{where}")))
     discount = float(parts[3]) if settings.discount is None else settings.discount
     try:
         return Problem(*chains, discount=discount, cost=parts[2].astype(float), normalised=settings.normalised)
@@ -179,7 +192,7 @@ def _checked_rows(kernel: Kernel, what: str) -> sparse.csr_array:
         n = kernel.n_states
         tol = _tolerance(kernel.values)
         values = kernel.values.astype(np.float64)
-        _refuse_values(values, what)
+        _refuse_values(values, what, np.stack([kernel.rows, kernel.columns], axis=1))
         matrix = sparse.csr_array((values, (kernel.rows, kernel.columns)), shape=(n, n))
         sums = np.asarray(matrix.sum(axis=1)).ravel()
         _refuse_sums(sums, what, tol)
@@ -190,12 +203,12 @@ def _checked_rows(kernel: Kernel, what: str) -> sparse.csr_array:
 
 
 def _checked_law(rows: npt.NDArray[Any], what: str) -> Floats:
-    """Rows of probabilities, [k, n], that sum to one; rescaled in double precision."""
+    """Rows of probabilities, [k, n], or one, [n], that sum to one; rescaled in double precision."""
     exact: Floats = rows.astype(np.float64)
     _refuse_values(exact, what)
-    sums = exact.sum(axis=1)
-    _refuse_sums(sums, what, _tolerance(rows))
-    exact /= sums[:, None]
+    sums = exact.sum(axis=-1, keepdims=True)
+    _refuse_sums(sums.ravel(), what, _tolerance(rows))
+    exact /= sums
     return exact
 
 
@@ -203,11 +216,13 @@ def _tolerance(given: npt.NDArray[Any]) -> float:
     return SIMPLEX_TOL_SINGLE if given.dtype == np.float32 else ROW_SUM_TOL
 
 
-def _refuse_values(values: Floats, what: str) -> None:
+def _refuse_values(values: Floats, what: str, places: Ints | None = None) -> None:
+    """Raise where an entry is no probability; `places` says where those of a sparse kernel stand."""
     for wrong, word in ((~np.isfinite(values), "expected finite numbers"), (values < 0.0, "expected probabilities")):
         if wrong.any():
-            place = tuple(int(k) for k in np.argwhere(wrong)[0])
-            raise InvalidChain(f"{what} is {values[place]:g} at {place if len(place) > 1 else place[0]}, {word}")
+            at = tuple(np.argwhere(wrong)[0])
+            place = tuple(int(k) for k in (at if places is None else places[at[0]]))
+            raise InvalidChain(f"{what} is {values[at]:g} at {place if len(place) > 1 else place[0]}, {word}")
 
 
 def _refuse_sums(sums: Floats, what: str, tol: float) -> None:
@@ -235,5 +250,8 @@ def _derivatives(inputs: Inputs, solution: Solution) -> tuple[Any, ...]:
 
 def refuse_dtype(dtype: object, name: str, convert: str) -> None:
     """Raise for arrays that are neither float32 nor float64."""
-    if str(dtype).removeprefix("torch.") not in ("float32", "float64"):
+    kind = str(dtype).removeprefix("torch.")
+    if kind.startswith("complex"):
+        raise InvalidOption(f"{name} has dtype {dtype}, expected real numbers: float32 or float64")
+    if kind not in ("float32", "float64"):
         raise InvalidOption(f"{name} has dtype {dtype}, expected float32 or float64; {convert} converts it")

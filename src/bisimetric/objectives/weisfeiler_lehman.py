@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bisimetric._support.options import as_index, shown
 from bisimetric.cost.ground import Cost, label_mismatch
 from bisimetric.errors import InvalidChain, InvalidProblem
 from bisimetric.models.chain import MarkovChain
@@ -49,11 +50,14 @@ def weisfeiler_lehman_distance(
     graph_a, graph_b : networkx graph, or anything that `as_chain` takes
         Graphs with n and m nodes, on which a simple random walk goes; it stays at nodes without edges. `from_networkx`
         makes other walks: a lazy one, `from_networkx(graph, walk="lazy")`, also sees the label of the node itself.
-    depth : int ≥ 1
-        The number of steps.
+    depth : int ≥ 0
+        The number of steps. At depth 0 labels are compared where the walks begin; that is solved as one step whose
+        only cost is paid before it.
     cost : [n, m] array, cost object or None
         How different the labels of two nodes are. None is 1 where labels differ and 0 elsewhere; if neither graph has
-        labels, it is the difference in the numbers of neighbours.
+        labels, it is the difference in the numbers of neighbours: the nodes to which an edge of positive weight leads,
+        itself where a node has a loop. A node without edges has none. Of chains and matrices, which may stay without
+        a loop, all states count that a state moves to.
     solver, tol, time_limit, throw, on_step
         As for `solve`.
 
@@ -68,7 +72,7 @@ def weisfeiler_lehman_distance(
     InvalidChain
         A graph is directed, and its walk keeps several laws; `chain.with_start(law)` says which to take.
     InvalidProblem
-        The depth is no whole number ≥ 1, one graph has labels and the other has none, or the cost does not fit.
+        The depth is no whole number ≥ 0, one graph has labels and the other has none, or the cost does not fit.
 
     References
     ----------
@@ -83,12 +87,15 @@ def weisfeiler_lehman_distance(
     >>> bm.weisfeiler_lehman_distance(ring, nx.cycle_graph(5), depth=4).distance
     0.0
     """
+    steps = as_index(depth)
+    if steps is None or steps < 0:
+        raise InvalidProblem(f"depth is {shown(depth)}, expected a whole number of steps ≥ 0")
     source, target = _walk(graph_a), _walk(graph_b)
+    apart = _default_cost((graph_a, source), (graph_b, target)) if cost is None else cost
+    nothing = np.zeros((source.n_states, target.n_states))
+    before, after = (nothing, apart) if steps else (apart, nothing)
     try:
-        problem = HorizonProblem(
-            source, target, horizon=depth, cost=np.zeros((source.n_states, target.n_states)),
-            terminal=_default_cost(source, target) if cost is None else cost,
-        )  # fmt: skip
+        problem = HorizonProblem(source, target, horizon=max(steps, 1), cost=before, terminal=after)
     except InvalidProblem as error:
         raise InvalidProblem(str(error).replace("horizon is", "depth is").replace("terminal: ", "")) from None
     return solve(problem, solver, tol=tol, time_limit=time_limit, throw=throw, on_step=on_step)
@@ -117,10 +124,16 @@ def _degrees(graph: Any) -> Floats:
     return law
 
 
-def _default_cost(source: MarkovChain, target: MarkovChain) -> Cost | Floats:
+def _default_cost(*sides: tuple[Any, MarkovChain]) -> Cost | Floats:
     """Whether labels differ, or else the difference in the numbers of neighbours."""
-    if source.labels is not None or target.labels is not None:
+    if any(chain.labels is not None for _, chain in sides):
         return label_mismatch
-    sizes = (np.diff(chain.transitions.indptr).astype(np.float64) for chain in (source, target))
-    apart: Floats = np.abs(np.subtract.outer(*sizes))
+    apart: Floats = np.abs(np.subtract.outer(*(_neighbours(*side) for side in sides)))
     return apart
+
+
+def _neighbours(graph: Any, chain: MarkovChain) -> Floats:
+    """[n], how many nodes each has an edge to; of a chain that is no graph, how many states it moves to."""
+    weights = edge_weights(graph, list(graph)) if READER.matches(graph) else chain.transitions
+    counts: Floats = np.asarray((weights > 0.0).sum(axis=1), np.float64).ravel()
+    return counts

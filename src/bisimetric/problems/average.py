@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from bisimetric.cost.ground import Cost, label_mismatch
+from bisimetric.cost.ground import Cost, labels_in_common
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.recurrence import Recurrence, recurrence
@@ -51,7 +51,8 @@ class AverageProblem(Problem):
     Raises
     ------
     InvalidProblem
-        The cost does not fit; or it compares labels, and no recurrent states of the two chains have a label in common.
+        The cost does not fit; or it compares labels (`label_mismatch`, `label_difference`, `label_jaccard`, multiples
+        and sums with them), and no recurrent states of the two chains have a label in common.
 
     Examples
     --------
@@ -68,7 +69,8 @@ class AverageProblem(Problem):
         super().__init__(source, target, discount=0.0, cost=cost)  # checks all; the discount is 1 below
         refuse_errors(self)
         both = recurrence(held_rows(source)), recurrence(held_rows(target))
-        if cost is label_mismatch and self.cost[np.ix_(both[0].states, both[1].states)].all():
+        recurrent = np.ix_(both[0].states, both[1].states)
+        if not all(shared[recurrent].any() for shared in labels_in_common(cost, source, target)):
             raise InvalidProblem(
                 "no recurrent states of the two chains have a label in common, so labels differ all the time in the "
                 "long run, whatever the coupling; check how labels are spelled, or compare earlier steps: with a "

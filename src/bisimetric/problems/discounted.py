@@ -22,6 +22,7 @@ from bisimetric.cost.ground import Cost, Named, called_costs, checked_costs, cos
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.frames import aligned_table
+from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, as_array, is_scalar
 
 BYTES_PER_CHECKED_PAIR = 18  # the given cost, its checked copy, and masks during the checks
@@ -204,6 +205,8 @@ def shown_cost(name: str, unit: str) -> str:
 
 def check_chain(chain: object, role: str) -> None:
     """Raise unless this is a chain."""
+    if isinstance(chain, MDP):
+        raise InvalidProblem(f"{role} is an MDP, expected a MarkovChain; mdp.under(policy) makes one")
     if not isinstance(chain, MarkovChain):
         raise InvalidProblem(f"{role} is a {type(chain).__name__}, expected a MarkovChain; as_chain(...) makes one")
 

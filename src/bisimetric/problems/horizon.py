@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from bisimetric._support.viewed import InNotebooks
 from bisimetric.cost.ground import Cost
 from bisimetric.errors import BisimetricError, InvalidProblem
 from bisimetric.models.chain import MarkovChain
+from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import check_chain, checked_discount, ground_cost, shown_cost
 from bisimetric.problems.steps import Steps
@@ -206,6 +208,11 @@ def _chains(given: object, role: str, steps: int) -> Chains:
     if not isinstance(given, (list, tuple)) and getattr(given, "ndim", 0) != 3:
         check_chain(given, role)
     parts: list[Any] = list(given)  # type: ignore[call-overload]
+    if any(_is_row(part) for part in parts):
+        raise InvalidProblem(
+            f"{role} is a {type(given).__name__} of rows of numbers, expected a MarkovChain, or a list of one chain or "
+            "matrix for each step; as_chain(...) makes a chain of one matrix"
+        )
     if len(parts) != steps:
         raise InvalidProblem(
             f"{role} is a list of {len(parts)} chains and horizon is {steps}, expected one chain for each step; "
@@ -220,9 +227,18 @@ def _chains(given: object, role: str, steps: int) -> Chains:
     return Steps.of(made)
 
 
+def _is_row(part: object) -> bool:
+    """Whether this is a list or an array of numbers, as a single matrix has."""
+    if isinstance(part, (list, tuple)):
+        return len(part) > 0 and isinstance(part[0], Real)
+    return getattr(part, "ndim", None) == 1
+
+
 def _chain(part: object, what: str, first: MarkovChain | None) -> MarkovChain:
     """A chain, or a matrix on the states of the first."""
     chain = part
+    if isinstance(chain, MDP):
+        check_chain(chain, what)
     if not isinstance(chain, MarkovChain):
         try:
             chain = MarkovChain(part)

@@ -69,8 +69,10 @@ class AverageQuestion(Question[AverageProblem, AverageBellman, AverageIterate, A
 
     def _potentiated(self, iterate: AverageIterate | None) -> tuple[Potentiated | None, Potentiated | None]:
         """h and the averages outside the closed classes, with what is optimal for them, for gradients."""
-        if iterate is None:
+        if iterate is None and self.problem.cost.any():
             return None, None
+        if iterate is None:  # nothing costs anything, so nothing pays: any coupling and potentials of zero
+            return Potentiated(self._witness(None), np.zeros(self.problem.shape), 1.0), None
         closed, way = iterate.witness
         inside = Potentiated(closed.at_rest(), iterate.value, self.operator.scale)
         if way is None:

@@ -76,7 +76,7 @@ class AverageSolution(Answer):
     certificate: Certificate
     classes: Ints
     _witness: Witness
-    _closed: Potentiated | None  # h; None where nothing had to be solved, or an interrupt came before the first sweep
+    _closed: Potentiated | None  # h; None where an interrupt came before the first sweep
     _way: Potentiated | None  # averages outside the closed classes; None where there are none, or they are not known
     tol: float | None = None
 
@@ -113,7 +113,7 @@ class AverageSolution(Answer):
         """The potentials that prove `lower`: potentials[x, y] on the successors of x and of y."""
         closed = self._closed
         if closed is None:
-            raise InvalidProblem("there are no potentials: all costs are zero, or the solve was cut")
+            raise InvalidProblem("there are no potentials: the solve was cut before its first step")
         inside = self.classes >= 0
         way = closed if self._way is None else self._way
         value = np.where(inside, closed.value / closed.scale, way.value / way.scale)
@@ -159,12 +159,10 @@ class AverageSolution(Answer):
         Raises
         ------
         InvalidProblem
-            All costs are zero, or the solve ended before there was a coupling.
+            The solve ended before there was a coupling.
         """
         if self._closed is None:
-            raise InvalidProblem(
-                "there is no coupling to differentiate along: all costs are zero, or the solve was cut"
-            )
+            raise InvalidProblem("there is no coupling to differentiate along: the solve was cut before its first step")
         law = self.coupling.law(start)
         low = self.interval[0] if start is None else float((law * self.lower).sum(where=law > 0))
         from_starts = start is not None or all(model.start is not None for model in self.models)

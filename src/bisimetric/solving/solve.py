@@ -165,7 +165,7 @@ def solve(
         raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem(source, target, discount=...)")
     chosen = kind.default_solver if solver is None else by_name(solver)
     if chosen.operates_on is not kind.default_solver.operates_on:
-        raise InvalidOption(f"{chosen.name} does not solve a {type(problem).__name__}; leave solver=None")
+        raise InvalidOption(f"{chosen.name} solves no {type(problem).__name__}; leave solver=None")
     if not kind.discounted and not chosen.undiscounted:
         raise InvalidOption(f"{chosen.name} needs a discount below 1, such as 0.999; or leave solver=None")
     options = checked_options(
