@@ -237,6 +237,7 @@ def test_compiled_functions():
     assert torch.equal(logits.grad, slope)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # what PyTorch says of sparse tensors once a process
 def test_entries_of_sparse_tensors_are_named_by_their_place():
     """Row and column, as in dense ones."""
     target, cost = fixed()

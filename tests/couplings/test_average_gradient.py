@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.errors import InvalidProblem
 
 STEP = 1e-6
 FORK = np.array(
@@ -64,8 +63,8 @@ def test_differences_on_the_way():
     assert np.abs(measured - told).max() <= 1e-6
 
 
-def test_rewards_starts_and_what_has_none():
-    """By the rewards; starts only where there are some; nothing where nothing was solved."""
+def test_rewards_starts_and_costs_of_zero():
+    """By the rewards; starts only where there are some; zero by the probabilities where nothing costs anything."""
     lazy = bm.MarkovChain([[0.9, 0.1], [0.1, 0.9]], reward=[0, 1])
     quick = bm.MarkovChain([[0.5, 0.5], [0.5, 0.5]], reward=[0.25, 1.5])
     gradient = bm.average_distance(lazy, quick).gradient()
@@ -75,6 +74,6 @@ def test_rewards_starts_and_what_has_none():
         bm.average_distance(lazy, quick).distance
     )
     assert bm.average_distance(lazy, quick).gradient(start=(0, 1)).source_start.shape == (2,)
-    nothing = bm.average_distance(lazy, quick, cost=np.zeros((2, 2)))
-    with pytest.raises(InvalidProblem):
-        nothing.gradient()
+    nothing = bm.average_distance(lazy, quick, cost=np.zeros((2, 2))).gradient()
+    assert nothing.cost.sum() == pytest.approx(1.0)
+    assert not nothing.source.data.any()
