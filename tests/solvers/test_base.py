@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import FrozenInstanceError, dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import bisimetric as bm
 from bisimetric.errors import InvalidOption
 from bisimetric.operators.bellman import Bellman
-from bisimetric.solvers.base import STALLED_AFTER, Diagnostics, Iterate, Solver, sweep
+from bisimetric.solvers.base import STALLED_AFTER, Diagnostics, Iterate, Options, Solver, sweep
 
 PROBLEM = bm.Problem(bm.environments.grid_3x3(), bm.environments.four_rooms("p1"), discount=0.9)
 BELLMAN = Bellman.of(PROBLEM)
@@ -77,3 +78,18 @@ def test_values_that_cannot_be_swept(value, message):
     """For solvers of one's own: the error names the step that made it."""
     with pytest.raises(InvalidOption, match=message):
         sweep(BELLMAN, value)
+
+
+NOTHING = {"tol": None, "max_steps": None, "time_limit": None, "throw": True, "on_step": None, "look_every": None}
+
+
+def test_none_stands_for_the_defaults_of_the_solver():
+    """No limit of time, and a tolerance that is no promise."""
+    solver = bm.PolicyIteration()
+    options = Options.checked(solver, **NOTHING)
+    assert (options.tol, options.max_steps) == (solver.default_tol, solver.default_max_steps)
+    assert options.seconds == math.inf
+    assert not options.is_promised
+    given = Options.checked(solver, **NOTHING | {"tol": 1e-3, "time_limit": 2})
+    assert given.is_promised
+    assert (given.tol, given.seconds) == (1e-3, 2.0)

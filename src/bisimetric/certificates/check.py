@@ -18,7 +18,7 @@ from bisimetric._support.blocks import for_each_block, thread_count
 from bisimetric.certificates.interval import Application, Certificate, Errors, Range, immediate_bounds, interval
 from bisimetric.certificates.zeros import closed_subset, successor_pairs
 from bisimetric.cost.ground import cost_above, cost_below
-from bisimetric.couplings.witness import CELLS_AT_ONCE, ScatteredWitness, StoredWitness, Witness
+from bisimetric.couplings.witness import CELLS_AT_ONCE, ScatteredWitness, Witness
 from bisimetric.errors import InvalidWitness
 from bisimetric.kernels.layout import Report
 from bisimetric.models.rows import Floats
@@ -85,8 +85,6 @@ def check(
     """What `value` (in the operator's scale) and the witness prove, in the problem's own units."""
     rows = 0.5 * (float(problem.source.row_error.max()) + float(problem.target.row_error.max()))
     longest = witness.cells_per_pair
-    if bellman.pairs.size * longest <= CELLS_AT_ONCE and not isinstance(witness, ScatteredWitness):  # read once
-        witness = StoredWitness(witness.cells(0, bellman.pairs.size))
 
     def apply() -> Application:
         once = check_application(bellman, value, witness, rows)

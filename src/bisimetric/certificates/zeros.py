@@ -17,6 +17,7 @@ from bisimetric.couplings.witness import CELLS_AT_ONCE, Witness
 from bisimetric.kernels.layout import NEVER
 from bisimetric.models.rows import offsets
 from bisimetric.operators.bellman import Bellman
+from bisimetric.operators.trees import TreeWitness
 
 
 def closed_subset(
@@ -100,11 +101,16 @@ def successor_pairs(
     n_pairs.
     """
     first, last = int(pairs[0]), int(pairs[-1]) + 1
-    cells = witness.cells(first, last)
+    x, y = bellman.pairs.states(first, last)
+    wanted = pairs - first
+    if isinstance(witness, TreeWitness):  # reads trees of a list of pairs as fast as of a range
+        x, y, wanted = x[wanted], y[wanted], np.arange(len(pairs))
+        cells = witness.some_cells(x, y, pairs)
+    else:
+        cells = witness.cells(first, last)
     stop = bellman.stop if bellman.pairs.is_complete else NEVER  # no listed pair is a stop
     count, head = np.empty(len(pairs), np.int64), np.empty(len(cells.left), np.int64)
     total = kernels.listing.successors(
-        pairs - first, *bellman.pairs.states(first, last), cells, bellman.source, bellman.target, bellman.pairs.listed,
-        stop, bellman.cost, count, head,
-    )  # fmt: skip
+        wanted, x, y, cells, bellman.source, bellman.target, bellman.pairs.listed, stop, bellman.cost, count, head
+    )
     return count, head[:total]

@@ -279,16 +279,18 @@ class TreeWitness:
         """Couplings and potentials of the pairs first..last; of flat pairs if `everywhere`."""
         pairs = self.bellman.pairs
         if pairs.is_complete or not self.everywhere:
-            x, y = pairs.states(first, last)
-            number = np.arange(first, last)
-            if pairs.is_complete and self.bellman.stop.size:
-                number[self.bellman.stop[x, y]] = -1
-            return self._read(x, y, number, np.zeros(last - first, np.bool_))
+            return self.some_cells(*pairs.states(first, last), np.arange(first, last))
         x, y = np.divmod(np.arange(first, last), pairs.shape[1])
         number = pairs.numbers(x, y)
         at = np.searchsorted(pairs.listed.row, number, "right") - 1
         mirrored = (number >= 0) & (at != x)
         return self._read(np.where(mirrored, y, x), np.where(mirrored, x, y), number, mirrored)
+
+    def some_cells(self, x: Ints, y: Ints, number: Ints) -> Cells:
+        """The same for solved pairs (x, y) with these numbers."""
+        if self.bellman.pairs.is_complete and self.bellman.stop.size:
+            number = np.where(self.bellman.stop[x, y], -1, number)
+        return self._read(x, y, number, np.zeros(len(x), np.bool_))
 
     def at_rest(self) -> TreeWitness:
         """The same for all pairs of states, with only the memory that an answer needs."""

@@ -19,7 +19,7 @@ from bisimetric.kernels.layout import Cells, Report, Trees
 from bisimetric.linear import krylov
 from bisimetric.linear.krylov import ONE_CALL, Solved
 from bisimetric.linear.ladder import storable
-from bisimetric.models.rows import Floats, Mask
+from bisimetric.models.rows import Floats, Ints, Mask
 from bisimetric.operators.bellman import Bellman, Sweep
 from bisimetric.operators.evaluation import Evaluation
 from bisimetric.operators.modes import Preconditioner
@@ -123,6 +123,10 @@ class ShardedWitness(TreeWitness, ScatteredWitness):
     def cells(self, first: int, last: int) -> Cells:
         """Couplings and potentials of the pairs first..last, for which all trees are fetched."""
         return TreeWitness(self.bellman, self.value, self._fetched()).cells(first, last)
+
+    def some_cells(self, x: Ints, y: Ints, number: Ints) -> Cells:
+        """The same for the pairs (x, y) with these numbers."""
+        return TreeWitness(self.bellman, self.value, self._fetched()).some_cells(x, y, number)
 
     def reports(self, value: Floats, upper: Floats, lower: Floats) -> list[Report]:
         """The checker's word, from the checker at every shard."""

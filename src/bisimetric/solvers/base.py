@@ -1,19 +1,21 @@
 """What a solver is: a frozen set of options with `init` and `step`. It proposes; the loop and the checker decide.
 
 A solver gets the operator of the question and returns iterates: a value, couplings and potentials that go with it (a
-witness), and what the solver itself believes the gap to be. `sweep` makes such an iterate of any value.
+witness), and what the solver itself believes the gap to be. `sweep` makes such an iterate of any value. `Options`
+say how far the loop lets a solver go.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from bisimetric._support.options import as_float, is_positive, shown
+from bisimetric._support.options import as_float, flag, function_or_none, is_positive, seconds_of, shown, whole
 from bisimetric.errors import InvalidOption
 from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats
@@ -167,6 +169,41 @@ def checked_tol(tol: object, solver: AnySolver) -> float:
     if not is_positive(tol):
         raise InvalidOption(f"tol is {shown(tol)}, expected a positive number such as 1e-6: it bounds the relative gap")
     return as_float(tol)
+
+
+class Options(NamedTuple):
+    """How far a solve goes and what it tells on the way."""
+
+    tol: float
+    is_promised: bool  # the tolerance is the caller's: missing it raises
+    max_steps: int
+    seconds: float  # time limit; inf for none
+    throw: bool
+    on_step: Callable[[Any], None] | None
+    look_every: int | None  # steps from one look of the checker to the next; None: where the solver asks for it
+
+    @classmethod
+    def checked(
+        cls,
+        solver: AnySolver,
+        *,
+        tol: object,
+        max_steps: object,
+        time_limit: object,
+        throw: bool,
+        on_step: Callable[[Any], None] | None,
+        look_every: object,
+    ) -> Self:
+        """What users give, None standing for the solver's own defaults and for no time limit."""
+        if throw is not True:
+            flag(throw, "throw")
+        if on_step is not None:
+            function_or_none(on_step, "on_step")
+        goal = solver.default_tol if tol is None else checked_tol(tol, solver)
+        steps = solver.default_max_steps if max_steps is None else whole(max_steps, "max_steps", at_least=1)
+        seconds = math.inf if time_limit is None else seconds_of(time_limit)
+        every = None if look_every is None else whole(look_every, "look_every", at_least=1)
+        return cls(goal, tol is not None, steps, seconds, throw, on_step, every)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

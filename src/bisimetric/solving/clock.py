@@ -8,13 +8,11 @@ and the answer is what holds before any solver has begun.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 
 from bisimetric._support.blocks import BLOCK_SECONDS
-from bisimetric._support.compiling import COMPILING
 from bisimetric._support.threads import DEADLINE, deadline
 
 GRACE = 0.1  # seconds, for the last block of work, the certificate and the answer
@@ -25,49 +23,33 @@ CERTIFICATE_MARGIN = 1.25  # time to reserve for a certificate, relative to the 
 
 
 class Clock:
-    """Runs from the start of a solve; `seconds` is its time limit, inf for none."""
+    """Runs from the start of a solve with a time limit of so many seconds."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._began, self._compiled = time.perf_counter(), COMPILING.total
+        self._began = time.perf_counter()
         self._surrounding = DEADLINE.get()
         self._certificate: float | None = None  # seconds that the last one took
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether the solve has a time limit of its own, besides that of surrounding work."""
-        return self._seconds < math.inf
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the start, without those that compiling took."""
-        return time.perf_counter() - self._began - (COMPILING.total - self._compiled)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no further step may begin."""
-        return time.perf_counter() > min(self._surrounding, self._last_step())
 
     @property
     def wants_certificate(self) -> bool:
         """Whether one should be made now, to know how long that takes."""
         used = time.perf_counter() - self._began
-        return self.is_limited and self._certificate is None and used > UNTIMED_SHARE * self._seconds
+        return self._certificate is None and used > UNTIMED_SHARE * self._seconds
 
     def work(self) -> AbstractContextManager[None]:
         """What is inside ends with `OutOfTime` when steps should."""
-        return deadline(self._last_step() - time.perf_counter()) if self.is_limited else nullcontext()
+        return deadline(self._last_step() - time.perf_counter())
 
     @contextmanager
     def certificate(self) -> Iterator[None]:
         """Time a certificate; it ends with `OutOfTime` if it does not fit."""
         began = time.perf_counter()
-        token = DEADLINE.set(self._end()) if self.is_limited else None
+        token = DEADLINE.set(self._end())
         try:
             yield
         finally:
-            if token is not None:
-                DEADLINE.reset(token)
+            DEADLINE.reset(token)
         self._certificate = time.perf_counter() - began
 
     def _grace(self) -> float:

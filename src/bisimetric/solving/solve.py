@@ -10,15 +10,17 @@ was missed.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, Generic, Unpack, overload
 
 import numpy.typing as npt
 
+from bisimetric._support.compiling import COMPILING
 from bisimetric._support.options import flag
-from bisimetric._support.threads import OutOfTime, no_deadline
+from bisimetric._support.threads import DEADLINE, OutOfTime, no_deadline
 from bisimetric._support.watching import WATCHER
 from bisimetric.certificates.interval import Bounds
 from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
@@ -30,7 +32,7 @@ from bisimetric.problems.game import Game
 from bisimetric.problems.horizon import HorizonProblem
 from bisimetric.problems.side_by_side import ManyProblems
 from bisimetric.solvers import by_name
-from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Iterate, IterateT, OperatorT
+from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Iterate, IterateT, OperatorT, Options
 from bisimetric.solving.average_solution import AverageSolution
 from bisimetric.solving.clock import Clock
 from bisimetric.solving.control import ControlSolution
@@ -38,7 +40,6 @@ from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.history import Status, Step
 from bisimetric.solving.horizon_solution import HorizonSolution
 from bisimetric.solving.kinds import KINDS
-from bisimetric.solving.options import Options, checked_options
 from bisimetric.solving.question import AnswerT, LoopAnswer, ProblemT, Question, SharedOptions, SolveRecord
 from bisimetric.solving.side_by_side import ManySolutions
 from bisimetric.solving.solution import Solution
@@ -65,14 +66,8 @@ def solve(
     problem: Problem,
     solver: AnySolver | str | None = None,
     *,
-    tol: float | None = None,
-    max_steps: int | None = None,
-    time_limit: float | None = None,
     initial: npt.ArrayLike | Solution | None = None,
-    throw: bool = True,
-    on_step: Callable[[Step], None] | None = None,
-    quotient: bool = True,
-    look_every: int | None = None,
+    **options: Unpack[SharedOptions],
 ) -> Solution: ...
 
 
@@ -168,14 +163,15 @@ def solve(
         raise InvalidOption(f"{chosen.name} solves no {type(problem).__name__}; leave solver=None")
     if not kind.discounted and not chosen.undiscounted:
         raise InvalidOption(f"{chosen.name} needs a discount below 1, such as 0.999; or leave solver=None")
-    options = checked_options(
-        chosen, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step,
-        look_every=look_every,
-    )  # fmt: skip
     if quotient is not True:
         flag(quotient, "quotient")
     question = kind(problem, chosen, quotient=quotient)
-    answer: LoopAnswer = _run(question, options, question.guess(initial))
+    guess = question.guess(initial)
+    options = Options.checked(
+        chosen, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step,
+        look_every=look_every,
+    )  # fmt: skip
+    answer: LoopAnswer = _run(question, options, guess)
     return answer
 
 
@@ -189,7 +185,7 @@ def _run(
         if known is not None:
             return question.answer(under_way.record(Status.SOLVED), known, None)
         try:
-            with under_way.clock.work():
+            with under_way.work():
                 status = under_way.to_the_end(guess)
         except OutOfTime:
             status = Status.TIME_LIMIT
@@ -217,10 +213,19 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     def __init__(self, question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: Options) -> None:
         self._question, self._options = question, options
         self._watch: StepWatch | None = None  # where somebody looks on
-        self.clock = Clock(options.seconds)
+        self._began = time.perf_counter() - COMPILING.total
+        self._clock = None if options.seconds == math.inf else Clock(options.seconds)
         self._history: list[Step] = []
         self._iterate: IterateT | None = None  # before the first sweep is over
         self._bounds: Bounds | None = None  # of the current iterate, if it has been checked
+
+    def work(self) -> AbstractContextManager[None]:
+        """What is inside ends with `OutOfTime` when the time limit asks for it."""
+        return nullcontext() if self._clock is None else self._clock.work()
+
+    def _certificate(self) -> AbstractContextManager[None]:
+        """The same for a certificate."""
+        return nullcontext() if self._clock is None else self._clock.certificate()
 
     def to_the_end(self, guess: Floats | None) -> Status:
         """Step until solved, stalled or out of steps."""
@@ -229,7 +234,7 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         solver, operator = self._question.solver, self._question.operator
         self._watch = None if WATCHER.get() is None else StepWatch(self._question)
         iterate = self._accept(solver.init(operator, self._question.start(guess), self._options.tol))
-        if self.clock.wants_certificate:
+        if self._clock is not None and self._clock.wants_certificate:
             iterate, _ = self._look(iterate)
         best, idle, patience = math.inf, 0, solver.patience(operator)
         while True:
@@ -243,10 +248,10 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
                 return Status.STALLED
             if len(self._history) >= self._options.max_steps:
                 return Status.STEP_LIMIT
-            if self.clock.is_over:
-                return Status.TIME_LIMIT
-            self._bounds = None  # a step changes trees in place, and may be interrupted
-            with self.clock.work():
+            with self.work():
+                if time.perf_counter() > DEADLINE.get():
+                    return Status.TIME_LIMIT
+                self._bounds = None  # a step changes trees in place, and may be interrupted
                 after = solver.step(operator, iterate)
             if after is iterate:  # the solver has nothing more to do: rounding is all that is left
                 return Status.STALLED
@@ -257,10 +262,10 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         question = self._question
         if self._bounds is None and self._iterate is not None:
             try:
-                with nullcontext() if status is Status.INTERRUPTED else self.clock.certificate():
+                with nullcontext() if status is Status.INTERRUPTED else self._certificate():
                     self._certify(self._iterate)
             except OutOfTime:
-                if not self.clock.is_limited:
+                if self._clock is None:
                     raise
                 status, self._iterate = Status.TIME_LIMIT, None
         iterate = self._iterate
@@ -289,9 +294,8 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         number, every, measured = len(self._history) + 1, self._options.look_every, dict[str, Any]()
         if iterate.due or (every is not None and number % every == 0):
             iterate, measured = self._look(iterate)
-        seconds = max(
-            self.clock.elapsed, self._history[-1].seconds if self._history else 0.0
-        )  # others may compile meanwhile
+        seconds = time.perf_counter() - COMPILING.total - self._began
+        seconds = max(seconds, self._history[-1].seconds if self._history else 0.0)  # others may compile meanwhile
         step = Step(number, iterate.gap / self._question.operator.scale, seconds, **measured)
         self._history.append(step)
         if self._watch is not None:
@@ -304,7 +308,7 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     def _look(self, iterate: IterateT) -> tuple[IterateT, dict[str, Any]]:
         """The iterate as the checker sees it, with its gap if the solver has no own; and what a `Step` says of it."""
         question = self._question
-        with self.clock.certificate():
+        with self._certificate():
             iterate, bounds = self._certify(iterate)
         if iterate.due or question.solver.default_tol == 0.0:
             iterate = self._iterate = replace(iterate, gap=bounds.gap * question.operator.scale)
@@ -332,6 +336,6 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         """Whether the checker finds the gap within the tolerance; asked when the solver believes it or sees noise."""
         likely = iterate.gap <= self._options.tol * iterate.largest or self._is_rounding(iterate, SOLVERS_NOISE)
         if self._bounds is None and likely:
-            with self.clock.certificate():
+            with self._certificate():
                 self._bounds = self._question.check(iterate)
         return self._bounds is not None and self._bounds.relative_gap <= self._options.tol
