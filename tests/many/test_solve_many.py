@@ -133,3 +133,14 @@ def test_bad_input():
         bm.solve_many([random_problem(), "four-rooms:p1"])
     assert "problems[1]" in caught.value.__notes__
     assert bm.solve_many([]) == []
+
+
+def test_a_time_limit_in_the_middle_of_a_large_problem():
+    """Problems that are solved alone have an answer too, and so has the rest; with a tolerance that is an error."""
+    chains = [bm.environments.random_sparse_chain(90, 4, seed=seed) for seed in range(2)]
+    asked = [bm.Problem(*chains, discount=0.999) for _ in range(3)]
+    for found in bm.solve_many(asked, time_limit=0.02):
+        assert found.status in {bm.Status.TIME_LIMIT, bm.Status.SOLVED}
+        assert (found.lower <= found.upper).all()
+    with pytest.raises(bm.errors.ToleranceNotReached, match="raise tol or time_limit"):
+        bm.solve_many(asked, tol=1e-9, time_limit=1e-9)

@@ -20,7 +20,7 @@ def test_each_step_has_its_rows_and_costs_in_one_scale():
     assert np.array_equal(operator.terminal(), np.full((2, 2), 100 / 64))
     assert not operator.moves_alike(0, 1)
     assert operator.at(0).target is operator.at(1).target
-    assert operator.largest_from == [(3 + 3 + 100) / 64, (3 + 100) / 64, 100 / 64]
+    assert operator.largest_from.tolist() == [(3 + 3 + 100) / 64, (3 + 100) / 64, 100 / 64]
 
 
 def test_couplings_of_some_pairs_are_those_of_all():

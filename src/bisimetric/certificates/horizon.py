@@ -29,7 +29,7 @@ from bisimetric.certificates.zeros import coupled_pairs
 from bisimetric.cost.ground import cost_above, cost_below, largest_cost_error
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask, offsets
 from bisimetric.operators.bellman import FOREVER_ROUNDING, Bellman
-from bisimetric.operators.horizon import HorizonBellman, largest_cost
+from bisimetric.operators.horizon import HorizonBellman
 from bisimetric.operators.trees import TreeWitness
 from bisimetric.problems.horizon import HorizonProblem
 
@@ -81,8 +81,8 @@ def check_step(operator: HorizonBellman, later: StepBounds, witness: TreeWitness
     rows = 0.5 * (float(source.row_error.max()) + float(target.row_error.max()))
     once = check_application(witness.bellman, later.found, witness, rows)
     down, up = _widening(operator, witness.bellman, later, once)
-    largest = operator.largest_from[time] * (1.0 + FOREVER_ROUNDING * (operator.horizon + 1))
-    largest += largest_cost_error(largest_cost(problem), problem.cost_error) * operator.scale * operator.horizon
+    largest = float(operator.largest_from[time]) * (1.0 + FOREVER_ROUNDING * (operator.horizon + 1))
+    largest += largest_cost_error(problem.largest_cost, problem.cost_error) * operator.scale * operator.horizon
     lower = np.clip(once.lower - down, 0.0, largest)
     upper = np.clip(once.upper + up, 0.0, largest)
     exact = once.errors.marginal == 0.0 and not source.uncertain and not target.uncertain
@@ -123,7 +123,7 @@ def value_bounds(operator: HorizonBellman, step: StepBounds) -> Certificate:
     """The value of one time in the units of the cost, with its bounds."""
     problem, scale = operator.problem, operator.scale
     lower, upper = np.maximum(step.found - step.below, 0.0) / scale, (step.found + step.above) / scale
-    if largest_cost(problem) < SUBNORMAL_BELOW:
+    if problem.largest_cost < SUBNORMAL_BELOW:
         np.nextafter(lower, -np.inf, out=lower)
         np.nextafter(upper, np.inf, out=upper)
     np.maximum(lower, 0.0, out=lower)
@@ -138,6 +138,7 @@ def value_bounds(operator: HorizonBellman, step: StepBounds) -> Certificate:
 def a_priori(problem: HorizonProblem) -> Certificate:
     """What holds before anything is computed: the cost of time 0, and the largest costs of all later times."""
     lower = cost_below(problem.cost, problem.cost_error)
-    most = problem.largest_values()[0] * (1.0 + problem.cost_error) * (1.0 + FOREVER_ROUNDING * (problem.horizon + 1))
+    most = float(problem.largest_values[0]) * (1.0 + problem.cost_error)
+    most *= 1.0 + FOREVER_ROUNDING * (problem.horizon + 1)
     upper = np.full(problem.shape, np.nextafter(most, np.inf))
     return Certificate(lower + 0.5 * (upper - lower), lower, upper)

@@ -172,5 +172,5 @@ def _potential_sums(
 
 def _by_rewards(problem: HorizonProblem, by_cost: Floats) -> RewardSlopes | None:
     """The derivatives by the rewards of chains that do not change; None where the cost does not say how."""
-    alike = all(chain is chains[0] for chains in (problem.sources, problem.targets) for chain in chains)
+    alike = len(problem.sources.different) == len(problem.targets.different) == 1
     return reward_slopes((problem.source, problem.target), problem.reward_weight, by_cost) if alike else None

@@ -7,7 +7,6 @@ stored: the values determine them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +21,7 @@ from bisimetric.io.records import RECHECK_SLACK, RECORD_ARRAYS, RECORD_KEYS, rec
 from bisimetric.io.solutions import cost_words
 from bisimetric.models.chain import MarkovChain
 from bisimetric.problems.horizon import HorizonProblem
+from bisimetric.problems.steps import Steps
 from bisimetric.solvers.backward_induction import BackwardInduction
 from bisimetric.solving.horizon_solution import HorizonSolution
 from bisimetric.solving.solve import solve
@@ -43,7 +43,7 @@ HORIZON_ARRAYS = (
 def horizon_document(solution: HorizonSolution) -> Document:
     """The solution's fields: the question, and the record of the solve."""
     problem = solution.problem
-    costs, steps = _different(problem.costs)
+    costs, steps = problem.costs.different, problem.costs.places
     question: Document = {
         "source": chain_document(problem.source),
         "target": chain_document(problem.target),
@@ -59,7 +59,7 @@ def horizon_document(solution: HorizonSolution) -> Document:
         "cost_unit": problem.cost_unit,
         **({} if problem.reward_weight is None else {"reward_weight": problem.reward_weight}),
     }
-    kept = problem.horizon < 2 or solution._steps[-1] is not None
+    kept = problem.horizon < 2 or problem.horizon in solution._steps
     return {"problem": question, "keep_steps": kept, **record_document(solution, solution.solver, None)}
 
 
@@ -80,17 +80,9 @@ def horizon_from(fields: Fields) -> HorizonSolution:
     )
 
 
-def _different(parts: Sequence[Any]) -> tuple[list[Any], Any]:
-    """Each object once, and which of them stands at each place."""
-    places: dict[int, int] = {}
-    steps = np.array([places.setdefault(id(part), len(places)) for part in parts])
-    return list({id(part): part for part in parts}.values()), steps
-
-
-def _later_document(key: str, chains: tuple[MarkovChain, ...]) -> Document:
+def _later_document(key: str, chains: Steps[MarkovChain]) -> Document:
     """The chains after the first, stacked, and which chain every step takes; nothing if all steps take the first."""
-    different, steps = _different(chains)
-    later = different[1:]
+    later = chains.different[1:]
     if not later:
         return {}
     n = later[0].n_states
@@ -99,10 +91,11 @@ def _later_document(key: str, chains: tuple[MarkovChain, ...]) -> Document:
         "transitions": matrix_document(stacked, [len(later), n, n]),
         "row_error": stream(np.stack([chain.row_error for chain in later]), "<f8"),
         "merged": stream(np.stack([chain.merged for chain in later]), "|b1"),
-        "steps": stream(steps, "<i8"),
+        "steps": stream(chains.places, "<i8"),
     }
-    if all(chain.reward is not None for chain in later):
-        document["reward"] = stream(np.stack([chain.reward for chain in later]), "<f8")
+    rewards = [chain.reward for chain in later if chain.reward is not None]
+    if len(rewards) == len(later):
+        document["reward"] = stream(np.stack(rewards), "<f8")
     if all(chain.labels is not None for chain in later):
         document["labels"] = [chain_document(chain)["labels"] for chain in later]
     return {key: document}

@@ -1,24 +1,29 @@
-"""Distances between chains as a transformer of scikit-learn (`pip install 'bisimetric[ml]'`).
+"""Distances between many models as a transformer of scikit-learn (`pip install 'bisimetric[ml]'`).
 
-From lists of chains to matrices of distances, which estimators with `metric="precomputed"` take: nearest neighbours,
-clustering, MDS, and kernel methods behind a pipeline.
+From lists of chains or decision processes to matrices of distances, which estimators with `metric="precomputed"` take:
+nearest neighbours, clustering, MDS, and kernel methods behind a pipeline. `pairwise` does all of the work, and its
+options are the parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from bisimetric.errors import InvalidOption, MissingExtra
-from bisimetric.many.pairwise import pairwise
+from bisimetric.errors import MissingExtra
+from bisimetric.many.pairwise import pairwise, read_models
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import checked_discount
-from bisimetric.readers.convert import as_chain
 
 if TYPE_CHECKING:
+    from bisimetric.cost.ground import Cost
     from bisimetric.many.table import Distances
+    from bisimetric.many.table_run import PairDone
+    from bisimetric.problems.game import Actions
+    from bisimetric.solvers.base import AnySolver
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -27,10 +32,11 @@ except ImportError:  # then an object cannot be made, and the error says why
 
 
 class MarkovDistance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A scikit-learn transformer from lists of chains to certified distances between their starts.
+    """A scikit-learn transformer from lists of chains or decision processes to distances between their starts.
 
-    `fit` keeps the chains; `transform` returns the distances from other chains to those. Its parameters mean
-    what they mean in `pairwise`, and `get_params`, `set_params`, `clone` and grids of parameters work.
+    `fit` keeps the models; `transform` returns the certified distances from other models to those. Its parameters are
+    the options of `pairwise`, and `get_params`, `set_params`, `clone` and grids of parameters work. As for all
+    estimators, parameters are checked when they are used.
 
     Parameters
     ----------
@@ -39,24 +45,34 @@ class MarkovDistance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     cost : array, function or None
         As for `pairwise`; None is the gap between rewards.
     normalised : bool, default False
-        Multiply the cost by 1 - γ.
-    solver : Solver or str
+        Multiply the cost by 1 - γ. Distances between decision processes always are.
+    actions : "same" or "matched"
+        How actions of decision processes meet.
+    solver : Solver or str, optional
         As for `solve`.
     tol : float, optional
         The relative gap of every pair.
-    n_jobs : int, default 1
-        The number of processes, -1 for one on every core.
+    time_limit : float, optional
+        Seconds for each table; pairs that are not finished by then may be NaN, and `distances_.status` says which.
+    throw : bool, default True
+        Raise where a pair failed or missed `tol`.
+    n_jobs : int, optional
+        The number of processes, -1 for one on every core; by default as for `pairwise`.
+    backend : str, optional
+        Who solves the pairs: "loky", "threading", "ray" or the address of a Ray cluster.
     store : path, optional
         A folder that keeps every finished pair.
+    on_pair : function of a `PairDone`, optional
+        Called after every pair that was solved.
 
     Attributes
     ----------
-    chains_ : list of MarkovChain
+    chains_ : list of MarkovChain or MDP
         What was fitted.
     distances_ : Distances
         The last table that was computed, with certified bounds on every entry.
     n_features_out_ : int
-        How many chains were fitted: the columns of what `transform` returns.
+        How many models were fitted: the columns of what `transform` returns.
 
     Raises
     ------
@@ -77,30 +93,40 @@ class MarkovDistance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         discount: float = 0.95,
-        cost: Any = None,
+        cost: npt.ArrayLike | Cost | None = None,
         normalised: bool = False,
-        solver: Any = "policy-iteration",
+        actions: Actions = "same",
+        solver: AnySolver | str | None = None,
         tol: float | None = None,
-        n_jobs: int = 1,
-        store: Any = None,
+        time_limit: float | None = None,
+        throw: bool = True,
+        n_jobs: int | None = None,
+        backend: str | None = None,
+        store: object = None,
+        on_pair: Callable[[PairDone], None] | None = None,
     ) -> None:
         if BaseEstimator is object:
             raise MissingExtra("MarkovDistance needs scikit-learn, which is missing: pip install 'bisimetric[ml]'")
         self.discount = discount
         self.cost = cost
         self.normalised = normalised
+        self.actions = actions
         self.solver = solver
         self.tol = tol
+        self.time_limit = time_limit
+        self.throw = throw
         self.n_jobs = n_jobs
+        self.backend = backend
         self.store = store
+        self.on_pair = on_pair
 
     def fit(self, X: Iterable[Any], y: object = None) -> MarkovDistance:
-        """Keep the chains that others are compared with.
+        """Keep the models that others are compared with.
 
         Parameters
         ----------
-        X : list of chains
-            Anything that `as_chain` takes, each with a start.
+        X : list of models
+            As for `pairwise`: anything that `as_chain` takes, or decision processes, each with a start.
         y : ignored
             For pipelines.
 
@@ -111,38 +137,36 @@ class MarkovDistance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        InvalidProblem, InvalidOption
-            The discount is not below 1, or the list is empty.
+        InvalidProblem, InvalidOption, MissingStart
+            The discount is not below 1, the list is empty, or a model has no start.
         """
         checked_discount(self.discount)
-        self.chains_ = [as_chain(chain) for chain in _as_list(X)]
-        if not self.chains_:
-            raise InvalidOption("X is empty, expected a list of at least one chain")
+        self.chains_ = read_models(X, "X")[0]
         self.n_features_out_ = len(self.chains_)
         return self
 
     def transform(self, X: Iterable[Any]) -> Floats:
-        """The distances from these chains to the fitted ones.
+        """The distances from these models to the fitted ones.
 
         Parameters
         ----------
-        X : list of N chains
-            As for `fit`.
+        X : list of N models
+            As for `fit`; errors call them `chains`, and the fitted ones `others`, as `pairwise` does.
 
         Returns
         -------
-        array [N, fitted chains]
+        array [N, fitted models]
             With bounds in `distances_`.
         """
         self._require_fit()
-        return self._values(pairwise(_as_list(X), self.chains_, **self.get_params()))
+        return self._values(pairwise(X, self.chains_, **self.get_params()))
 
     def fit_transform(self, X: Iterable[Any], y: object = None) -> Floats:
-        """Fit, and the distances between all chains; each pair is solved once.
+        """Fit, and the distances between all models; each pair is solved once.
 
         Parameters
         ----------
-        X : list of N chains
+        X : list of N models
             As for `fit`.
         y : ignored
             For pipelines.
@@ -156,7 +180,7 @@ class MarkovDistance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._values(pairwise(self.chains_, **self.get_params()))
 
     def get_feature_names_out(self, input_features: object = None) -> Any:
-        """Names of the columns that `transform` returns: the titles of the fitted chains, or numbers.
+        """Names of the columns that `transform` returns: the titles of the fitted models, or numbers.
 
         Parameters
         ----------
@@ -174,14 +198,8 @@ class MarkovDistance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "chains_"):
             from sklearn.exceptions import NotFittedError
 
-            raise NotFittedError("this MarkovDistance is not fitted; call fit(chains) first")
+            raise NotFittedError("this MarkovDistance is not fitted; call fit(models) first")
 
     def _values(self, distances: Distances) -> Floats:
         self.distances_ = distances
         return distances.value.copy()
-
-
-def _as_list(X: object) -> list[Any]:
-    if isinstance(X, (str, bytes)) or not isinstance(X, Iterable):
-        raise InvalidOption(f"X is a {type(X).__name__}, expected a list of chains")
-    return list(X)

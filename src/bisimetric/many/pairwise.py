@@ -155,8 +155,8 @@ def pairwise(
             function_or_none(on_pair, "on_pair")
             flag(throw, "throw")
             normal = flag(normalised, "normalised")
-            sources, rows = _read_models(chains, "chains")
-            targets, columns = (sources, rows) if others is None else _read_models(others, "others")
+            sources, rows = read_models(chains, "chains")
+            targets, columns = (sources, rows) if others is None else read_models(others, "others")
             of_mdps = _check_kinds(sources, targets)
             chosen = _chosen_solver(solver, of_mdps)
             checked_tol(tol, chosen)
@@ -206,8 +206,11 @@ def _interrupts_before_pairs() -> Iterator[None]:
 # ------------------------------------------------------------------ what is asked
 
 
-def _read_models(given: Iterable[Any], name: str) -> tuple[list[Model], tuple[str, ...]]:
-    """The models, and what they are called: the texts that were given, else "chain 1" or "other 1" and so on."""
+def read_models(given: Iterable[Any], name: str) -> tuple[list[Model], tuple[str, ...]]:
+    """The models, and what they are called: the texts that were given, else "chain 1" or "other 1" and so on.
+
+    Errors call the list by its `name`.
+    """
     kind = name.removesuffix("s")
     if isinstance(given, (str, bytes, MarkovChain, MDP)) or not isinstance(given, Iterable):
         raise InvalidOption(f"{name} is a {type(given).__name__}, expected a list of chains, or of decision processes")
@@ -221,7 +224,7 @@ def _read_models(given: Iterable[Any], name: str) -> tuple[list[Model], tuple[st
             raise MissingStart(f"{name}[{k}] has no start, between which distances are; with_start(state) gives it one")
         called.append(str(item) if isinstance(item, (str, PurePath)) else f"{kind} {k + 1}")
     if not models:
-        raise InvalidOption(f"{name} is empty, expected at least one chain")
+        raise InvalidOption(f"{name} is empty, expected a list of at least one chain")
     return models, tuple(called)
 
 

@@ -9,13 +9,14 @@ compared with its transpose once; any other function is called both ways.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bisimetric import kernels
-from bisimetric._support.threads import seconds_left
+from bisimetric._support.threads import OutOfTime, seconds_left
 from bisimetric.errors import PairFailed
 from bisimetric.many.chunks import Chunk, chunks, is_small
 from bisimetric.many.question import Pair, PairQuestion, content, name_pair_in_errors
@@ -74,14 +75,18 @@ class Plan:
         mine = [_Known.of(model) for model in sources]
         theirs = mine if targets is sources else [_Known.of(model) for model in targets]
         entries: dict[bytes, PlannedPair] = {}
+        late: list[Place] = []
         for number, places in enumerate(self._entries(symmetric)):
             if number == MANY:
-                kernels.check  # noqa: B018  loaded by its name
+                with suppress(OutOfTime):  # then all others are late
+                    kernels.check  # noqa: B018  loaded by its name
             i, j = places[0]
             if seconds_left() <= 0.0:
-                self.failures.append(Failure(places, Status.TIME_LIMIT))
+                late.extend(places)
                 continue
             self._enter(entries, Pair(i, j, sources[i], targets[j]), (mine[i], theirs[j]), places)
+        if late:
+            self.failures.append(Failure(late, Status.TIME_LIMIT))
         self.entries = sorted(entries.values(), key=lambda entry: (-entry.work, entry.key))
 
     def chunks(self, workers: int) -> list[Chunk]:
@@ -138,12 +143,15 @@ class Plan:
         Entries of failures without numbers are unknown: no number, between 0 and infinity.
         """
         tables = [*(np.zeros(self._shape) for _ in range(3)), np.full(self._shape, Status.SOLVED, dtype=object)]
-        known = [(entry.places, numbers[k]) for k, entry in enumerate(self.entries) if k in numbers]
-        unknown = [(failure.places, Numbers(np.nan, 0.0, np.inf, failure.status)) for failure in failures]
-        for entry_places, found in [*unknown, *known]:
-            places = tuple(zip(*entry_places, strict=True))
-            for table, number in zip(tables, found, strict=True):
-                table[places] = number
+        known = [(place, numbers[k]) for k, entry in enumerate(self.entries) if k in numbers for place in entry.places]
+        for failure in failures:
+            unknown = Numbers(np.nan, 0.0, np.inf, failure.status)
+            for table, number in zip(tables, unknown, strict=True):
+                table[tuple(np.array(failure.places).T)] = number
+        if known:
+            places = tuple(np.array([place for place, _ in known]).T)
+            for table, values in zip(tables, zip(*(found for _, found in known), strict=True), strict=True):
+                table[places] = values
         return tables
 
 

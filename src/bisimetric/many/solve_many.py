@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from bisimetric._support.blocks import for_each_block, one_thread
 from bisimetric._support.options import flag, function_or_none, seconds_of
-from bisimetric._support.threads import DEADLINE, OutOfTime, deadline, no_deadline
+from bisimetric._support.threads import DEADLINE, OutOfTime, deadline, no_deadline, seconds_left
 from bisimetric.errors import BisimetricError, InvalidOption, ManyInterrupted, ToleranceNotReached
 from bisimetric.many.batch import batches, fitting
+from bisimetric.operators.bellman import is_immediate
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.side_by_side import ManyProblems
 from bisimetric.solvers import by_name
@@ -22,6 +24,7 @@ from bisimetric.solving.side_by_side import ManySolutions
 from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
 
+NO_TIME = 1e-9  # seconds, for what nothing is to be computed for
 BATCHES_AT_ONCE = 128  # batches that threads share before `on_solution` is called for their problems: about two seconds
 
 
@@ -114,14 +117,16 @@ class _Work:
         self._tol = tol
         self._on_solution = on_solution
         self.found: list[Any] = [None] * len(problems)
+        self._last: tuple[int, Any] | None = None  # the last answer without time, and its place
         self.missed: list[int] = []  # problems that were not solved to the tolerance
 
     def run(self) -> None:
-        """Solve what fits into batches, then the rest."""
+        """Solve what fits into batches, then the rest; what is not solved before the deadline is known a priori."""
         if self._solver is None or self._solver == PolicyIteration():
             together = list(batches(self._problems, fitting(self._problems)))
             for first in range(0, len(together), BATCHES_AT_ONCE):
-                self._solve_batches(together[first : first + BATCHES_AT_ONCE])
+                if seconds_left() > 0.0:
+                    self._solve_batches(together[first : first + BATCHES_AT_ONCE])
         for k, found in enumerate(self.found):
             if found is None:
                 self._solve_alone(k)
@@ -139,9 +144,8 @@ class _Work:
                     answers[k] = answer, answer.solutions()
 
         try:
-            for_each_block(work, len(together), largest=1)
-        except OutOfTime:
-            work(0, len(together))  # what holds a priori
+            with suppress(OutOfTime):
+                for_each_block(work, len(together), largest=1)
         finally:
             for (places, _), answer in zip(together, answers, strict=True):
                 if answer is not None:
@@ -159,14 +163,31 @@ class _Work:
                 self._accept(place, solution, reached=k not in unsolved)
 
     def _solve_alone(self, k: int, initial: Any = None) -> None:
-        try:
-            solution = solve(self._problems[k], self._solver, tol=self._tol, initial=initial, throw=False)
-        except BisimetricError as error:
-            error.add_note(f"problems[{k}]")
-            raise
+        left = seconds_left()
+        if left <= 0.0 and type(self._problems[k]) is Problem:
+            reached = self._tol is None or is_immediate(self._problems[k])
+            self._accept(k, Solution.later(self._late, k), reached=reached)
+            return
+        solution = self._answer(k, None if left == math.inf else max(left, NO_TIME), initial)
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         self._accept(k, solution, reached=self._tol is None or solution.reached_tol)
+
+    def _answer(self, k: int, seconds: float | None, initial: Any = None) -> Any:
+        try:
+            with no_deadline():  # the solve has it as its own limit, and gives an answer
+                return solve(
+                    self._problems[k], self._solver, tol=self._tol, time_limit=seconds, initial=initial, throw=False
+                )
+        except BisimetricError as error:
+            error.add_note(f"problems[{k}]")
+            raise
+
+    def _late(self, k: int, name: str) -> Any:
+        """A field of what is known of a problem for which no time was left; those of one are asked for together."""
+        if self._last is None or self._last[0] != k:
+            self._last = k, self._answer(k, NO_TIME)
+        return getattr(self._last[1], name)
 
     def _accept(self, k: int, solution: Any, *, reached: bool) -> None:
         self.found[k] = solution
@@ -179,10 +200,10 @@ class _Work:
 
 def _raise_if_missed(solutions: list[Any], missed: list[int], tol: float) -> None:
     if missed:
-        worst = max(solutions[k].relative_gap for k in missed)
         raise ToleranceNotReached(
-            f"{len(missed)} of {len(solutions)} problems missed the relative gap of {tol:g}, the first is "
-            f"problems[{missed[0]}], the largest gap {worst:.2g}; raise tol or time_limit, or take error.solutions",
+            f"{len(missed)} of {len(solutions)} problems missed the relative gap of {tol:g}; the first is "
+            f"problems[{missed[0]}] with {solutions[missed[0]].relative_gap:.2g}; raise tol or time_limit, or take "
+            "error.solutions",
             solutions[missed[0]],
             solutions=solutions,
         )

@@ -17,7 +17,7 @@ from bisimetric._support.threads import no_deadline
 from bisimetric.errors import PairFailed, PairwiseInterrupted, ToleranceNotReached
 from bisimetric.many.backends import Backend
 from bisimetric.many.chunks import Chunk
-from bisimetric.many.plan import Failure, Plan
+from bisimetric.many.plan import Failure, Place, Plan
 from bisimetric.many.processes import Processes, ThisProcess
 from bisimetric.many.question import Pair, PairOutcome, PairQuestion, name_pair_in_errors
 from bisimetric.many.runs import outcomes
@@ -176,11 +176,16 @@ class TableRun:
     def _distances(self, plan: Plan, status: Status) -> Distances:
         """The table as it is now; pairs that have neither numbers nor an error have this status."""
         failures = list(plan.failures)
+        open_places: list[Place] = []
         for k, entry in enumerate(plan.entries):
             if k not in self._numbers:
                 error = self._errors.get(k)
-                failed = error if isinstance(error, PairFailed) else None
-                failures.append(Failure(entry.places, Status.FAILED if failed else status, failed))
+                if isinstance(error, PairFailed):
+                    failures.append(Failure(entry.places, Status.FAILED, error))
+                else:
+                    open_places.extend(entry.places)
+        if open_places:
+            failures.append(Failure(open_places, status))
         value, lower, upper, statuses = map(frozen, plan.tables(self._numbers, failures))
         errors = tuple(self._named(failure.error) for failure in failures if failure.error is not None)
         return Distances(value, lower, upper, statuses, self._asked, errors)

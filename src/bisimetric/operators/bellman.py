@@ -21,6 +21,7 @@ from scipy import sparse
 from bisimetric import kernels
 from bisimetric._support.blocks import for_each_block
 from bisimetric._support.frozen import frozen
+from bisimetric._support.threads import require_time
 from bisimetric.cost.ground import Number, largest_cost_error
 from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, NEVER, Rows, Trees
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Mask, held_rows
@@ -207,7 +208,10 @@ class Bellman:
             )  # fmt: skip
             return lowest, highest, pivots
 
-        found = [work(x, x + 1) for x in range(hubs)]  # one after the other; then rows are independent
+        found = []
+        for x in range(hubs):  # one after the other; then rows are independent
+            require_time()
+            found.append(work(x, x + 1))
         found += for_each_block(work, end, begin=max(begin, hubs), serial_below=-(-SERIAL_BELOW // m))
         lowest, highest, pivots = zip(*found, strict=True)
         return min(lowest), max(highest), sum(pivots)

@@ -16,6 +16,7 @@ from bisimetric.models.rows import Floats, Mask
 from bisimetric.operators.bellman import Bellman, as_rows, power_of_two
 from bisimetric.operators.trees import PairList, TreeWitness, new_trees
 from bisimetric.problems.horizon import HorizonProblem
+from bisimetric.problems.steps import Steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,19 +25,15 @@ class HorizonBellman:
 
     problem: HorizonProblem
     scale: float = field(init=False)  # power of two: the largest cost times this is in [1, 2)
-    largest_from: list[float] = field(init=False)  # for every time what no value exceeds, scaled, up to rounding
-    sources: tuple[Rows, ...] = field(init=False)  # of every step; the same object where the chain is
-    targets: tuple[Rows, ...] = field(init=False)
+    largest_from: Floats = field(init=False)  # [h + 1], for every time what no value exceeds, scaled, up to rounding
+    sources: Steps[Rows] = field(init=False)
+    targets: Steps[Rows] = field(init=False)
 
     def __post_init__(self) -> None:
-        chains = {id(chain): chain for chain in (*self.problem.sources, *self.problem.targets)}
-        rows = {key: as_rows(chain.transitions) for key, chain in chains.items()}
-        object.__setattr__(self, "scale", power_of_two(largest_cost(self.problem) or 1.0))
-        largest = [value * self.scale for value in self.problem.largest_values()]
-        object.__setattr__(self, "largest_from", largest)
-        for name in ("sources", "targets"):
-            steps: tuple[MarkovChain, ...] = getattr(self.problem, name)
-            object.__setattr__(self, name, tuple(rows[id(chain)] for chain in steps))
+        object.__setattr__(self, "scale", power_of_two(self.problem.largest_cost or 1.0))
+        object.__setattr__(self, "largest_from", self.problem.largest_values * self.scale)
+        object.__setattr__(self, "sources", self.problem.sources.each(_rows))
+        object.__setattr__(self, "targets", self.problem.targets.each(_rows))
 
     @property
     def horizon(self) -> int:
@@ -58,7 +55,7 @@ class HorizonBellman:
 
     def moves_alike(self, time: int, other: int) -> bool:
         """Whether both chains move alike from these two times on, so that trees can be kept."""
-        return self.sources[time] is self.sources[other] and self.targets[time] is self.targets[other]
+        return self.sources.alike(time, other) and self.targets.alike(time, other)
 
     def terminal(self) -> Floats:
         """The value at the end, scaled."""
@@ -79,11 +76,5 @@ class HorizonBellman:
         return TreeWitness(bellman, value, trees)
 
 
-def largest_cost(problem: HorizonProblem) -> float:
-    """Of all times, the last too; not scaled."""
-    return max(float(problem.terminal.max()), *(float(cost.max()) for cost in different_arrays(problem.costs)))
-
-
-def different_arrays(arrays: tuple[Floats, ...]) -> list[Floats]:
-    """Each array once."""
-    return list({id(array): array for array in arrays}.values())
+def _rows(chain: MarkovChain) -> Rows:
+    return as_rows(chain.transitions)

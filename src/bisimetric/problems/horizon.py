@@ -10,8 +10,10 @@ References: Pflug & Pichler 2012; Backhoff, Bartl, Beiglböck & Eder 2020.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -27,10 +29,11 @@ from bisimetric.errors import BisimetricError, InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.rows import Floats
 from bisimetric.problems.discounted import check_chain, checked_discount, ground_cost, shown_cost
+from bisimetric.problems.steps import Steps
 
 LONGEST_HORIZON = 10**8  # of a horizon
 
-Chains = tuple[MarkovChain, ...]
+Chains = Steps[MarkovChain]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -59,9 +62,9 @@ class HorizonProblem(EqualByContent, InNotebooks, Immutable):
     ----------
     source, target : MarkovChain
         The chains of the first step.
-    sources, targets : tuple of MarkovChain
+    sources, targets : sequence of MarkovChain
         The chains of all steps.
-    costs : tuple of [n, m] arrays
+    costs : sequence of [n, m] arrays
         One for each time 0, …, h - 1.
     cost : [n, m] array
         The cost at time 0.
@@ -92,7 +95,7 @@ class HorizonProblem(EqualByContent, InNotebooks, Immutable):
     targets: Chains
     horizon: int
     discount: float
-    costs: tuple[Floats, ...]  # [n, m] each
+    costs: Steps[Floats]  # [n, m] each
     terminal: Floats  # [n, m]
     cost_error: float = field(repr=False)
     cost_name: str
@@ -138,7 +141,7 @@ class HorizonProblem(EqualByContent, InNotebooks, Immutable):
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        if not math.isfinite(2.0 * max(self.largest_values())):
+        if not math.isfinite(2.0 * float(self.largest_values.max())):
             raise InvalidProblem(
                 f"the costs of {steps} steps add up to more than numbers can hold; divide them by a constant"
             )
@@ -168,21 +171,25 @@ class HorizonProblem(EqualByContent, InNotebooks, Immutable):
         """The name and the unit of the cost, for results; empty for an array, and for the default, `reward_gap`."""
         return shown_cost(self.cost_name, self.cost_unit)
 
-    def largest_values(self) -> list[float]:
-        """For every time 0, …, h what no distance exceeds, up to rounding: the largest costs from then on."""
-        largest = {id(cost): float(cost.max()) for cost in self.costs}
-        values = [float(self.terminal.max())]
-        for cost in reversed(self.costs):
-            values.append(largest[id(cost)] + self.discount * values[-1])  # Python's floats overflow to inf
-        return values[::-1]
+    @cached_property
+    def largest_values(self) -> Floats:
+        """[h + 1], for every time 0, …, h what no distance exceeds, up to rounding: the largest costs from then on."""
+        largest = np.array([float(cost.max()) for cost in self.costs.different])[self.costs.places[::-1]].tolist()
+        discount = self.discount  # Python's floats overflow to inf
+        values = accumulate(largest, lambda later, cost: cost + discount * later, initial=float(self.terminal.max()))
+        return frozen(np.fromiter(values, np.float64, self.horizon + 1)[::-1])
+
+    @cached_property
+    def largest_cost(self) -> float:
+        """Of all times, the last too."""
+        return max(float(cost.max()) for cost in (*self.costs.different, self.terminal))
 
     def _arrays(self) -> tuple[npt.NDArray[Any] | None, ...]:
-        return *(self.costs[k] for k in _places(self.costs)[0]), self.terminal
+        places = (steps.places for steps in (self.sources, self.targets, self.costs))
+        return *self.costs.different, self.terminal, *places
 
     def _words(self) -> tuple[object, ...]:
-        lists = [(tuple(parts[k] for k in places[0]), places[1]) for parts in (self.sources, self.targets)
-                 for places in [_places(parts)]]  # fmt: skip
-        return *lists, _places(self.costs)[1], self.horizon, self.discount, self.cost_error
+        return self.sources.different, self.targets.different, self.horizon, self.discount, self.cost_error
 
     def __repr__(self) -> str:
         n, m = self.shape
@@ -192,17 +199,10 @@ class HorizonProblem(EqualByContent, InNotebooks, Immutable):
         )
 
 
-def _places(parts: Sequence[object]) -> tuple[list[int], tuple[int, ...]]:
-    """Where the different objects of a sequence first occur, and which of them stands at each place."""
-    first: dict[int, int] = {}
-    numbers = tuple(first.setdefault(id(part), len(first)) for part in parts)
-    return [numbers.index(k) for k in range(len(first))], numbers
-
-
 def _chains(given: object, role: str, steps: int) -> Chains:
     """One chain for every step."""
     if isinstance(given, MarkovChain):
-        return (given,) * steps
+        return Steps.always(given, steps)
     if not isinstance(given, (list, tuple)) and getattr(given, "ndim", 0) != 3:
         check_chain(given, role)
     parts: list[Any] = list(given)  # type: ignore[call-overload]
@@ -217,7 +217,7 @@ def _chains(given: object, role: str, steps: int) -> Chains:
         if id(part) not in known:
             known[id(part)] = _chain(part, f"{role}[{t}]", made[0] if made else None)
         made.append(known[id(part)])
-    return tuple(made)
+    return Steps.of(made)
 
 
 def _chain(part: object, what: str, first: MarkovChain | None) -> MarkovChain:
@@ -242,7 +242,7 @@ def _chain(part: object, what: str, first: MarkovChain | None) -> MarkovChain:
 
 def _costs(
     cost: Any, sources: Chains, targets: Chains, steps: int
-) -> tuple[tuple[Floats, ...], float, tuple[str, str], float | None]:
+) -> tuple[Steps[Floats], float, tuple[str, str], float | None]:
     """The cost of every time, the largest relative error, the name and unit of the first, how rewards count in all."""
     per_step = _is_per_step(cost)
     if per_step and len(cost) != steps:
@@ -250,25 +250,29 @@ def _costs(
             f"cost is a list of {len(cost)} costs and horizon is {steps}, expected one for each step; "
             "a single [n, m] array holds for all steps"
         )
+    if per_step or len(sources.different) > 1 or len(targets.different) > 1:
+        found = Steps.of(_costs_of_steps(cost, sources, targets, per_step=per_step))
+    else:
+        found = Steps.always(_named_errors(None, cost, sources[0], targets[0]), steps)
+    weights = {one.reward_weight for one in found.different}
+    return (
+        found.each(lambda one: frozen(one.array)),
+        max(one.error for one in found.different),
+        (found[0].name, found[0].unit),
+        weights.pop() if len(weights) == 1 else None,
+    )
+
+
+def _costs_of_steps(cost: Any, sources: Chains, targets: Chains, *, per_step: bool) -> Iterator[Any]:
+    """A checked cost for every time; the same object where cost and chains are the same."""
     known: dict[tuple[int, ...], Any] = {}
-    found = []
     for t, (source, target) in enumerate(zip(sources, targets, strict=True)):
         given = cost[t] if per_step else cost
         depends = given is None or callable(given)  # on the chains
         key = (id(given), id(source), id(target)) if depends else (id(given),)
         if key not in known or (per_step and isinstance(cost, np.ndarray)):
             known[key] = _named_errors(f"cost[{t}]" if per_step else None, given, source, target)
-        found.append(known[key])
-    for one in found:
-        one.array.setflags(write=False)
-    weights = {one.reward_weight for one in found}
-    words = found[0].name, found[0].unit
-    return (
-        tuple(one.array for one in found),
-        max(one.error for one in found),
-        words,
-        weights.pop() if len(weights) == 1 else None,
-    )
+        yield known[key]
 
 
 def _is_per_step(cost: Any) -> bool:

@@ -107,5 +107,5 @@ def _apply(bellman: HorizonBellman, value: Floats, time: int, later: TreeWitness
     warm = None if later is None or not bellman.moves_alike(time, time + 1) else later.trees
     trees = new_trees(here) if warm is None else warm
     swept = here.improve(value, trees, cold=warm is None)
-    gap = bellman.largest_from[0]  # the checker, which looks at every step, replaces it
+    gap = float(bellman.largest_from[0])  # the checker, which looks at every step, replaces it
     return HorizonIterate(value, TreeWitness(here, value, trees), gap, time, here.plus(value, swept.residual))

@@ -128,7 +128,7 @@ class LinearProgram(Solver[Bellman, ProgramIterate]):
 
     def init(self, bellman: Bellman, value: Floats | None, tol: float = 0.0) -> ProgramIterate:
         """Solve the program; ignores the guess `value`."""
-        program = _Program.of(bellman)
+        program = call_in_thread(_Program.of, bellman)
         seconds = self.time_limit
         if seconds is None:
             seconds = SECONDS + SECONDS_PER_SQUARE * len(program.cost) ** 2
@@ -299,7 +299,7 @@ def _run(program: _Program, method: str, tol: float, presolve: str, crossover: s
     lp.a_matrix_.start_ = program.matrix.indptr.astype(np.int32)
     lp.a_matrix_.index_ = program.matrix.indices.astype(np.int32)
     lp.a_matrix_.value_ = program.matrix.data
-    highs.passModel(lp)
+    call_in_thread(highs.passModel, lp)
     highs.HandleUserInterrupt = True
     try:
         call_in_thread(highs.run)  # highs.startSolve() allows only one program at a time in a process

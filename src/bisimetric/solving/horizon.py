@@ -69,10 +69,7 @@ class HorizonQuestion(Question[HorizonProblem, HorizonBellman, HorizonIterate, H
         return {} if iterate.time else super().between_starts(bounds, replace(iterate, value=iterate.found))
 
     def answer(self, record: SolveRecord, certificate: Certificate, iterate: HorizonIterate | None) -> HorizonSolution:
-        steps: list[StepBounds | None] = [None] * (self.problem.horizon + 1)
-        for step in self._proved:
-            steps[step.time] = step
+        steps = {step.time: step for step in self._proved}
         return HorizonSolution(
-            self.problem, record.solver, record.status, record.history, certificate, self.operator, tuple(steps),
-            record.tol,
-        )  # fmt: skip
+            self.problem, record.solver, record.status, record.history, certificate, self.operator, steps, record.tol
+        )

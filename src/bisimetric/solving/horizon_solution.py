@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -72,7 +73,7 @@ class HorizonSolution(Answer):
     history: tuple[Step, ...]
     certificate: Certificate
     _operator: HorizonBellman
-    _steps: tuple[StepBounds | None, ...]  # for every time 0, …, h; None where it was not kept, or not reached
+    _steps: Mapping[int, StepBounds]  # of the times 0, …, h that were reached and kept
     tol: float | None = None
 
     def at(self, time: int) -> Certificate:
@@ -173,7 +174,7 @@ class HorizonSolution(Answer):
 
     def _step(self, time: int) -> StepBounds:
         """What is known about a time."""
-        known = self._steps[time]
+        known = self._steps.get(time)
         if known is None:
             kept = "solve with BackwardInduction(keep_steps=True)" if self.reached_tol else "solve without a limit"
             raise InvalidOption(f"the values of time {time} are not there; {kept} to keep those of all times")

@@ -30,6 +30,11 @@ class LoopAnswer(Protocol):
         ...
 
     @property
+    def status(self) -> Status:
+        """How the solve ended."""
+        ...
+
+    @property
     def history(self) -> tuple[Step, ...]:
         """What happened step by step."""
         ...

@@ -38,6 +38,11 @@ class ManySolutions:
         return self.bounds.relative_gap
 
     @property
+    def status(self) -> Status:
+        """Of all problems together."""
+        return self.record.status
+
+    @property
     def history(self) -> tuple[Step, ...]:
         """Of all problems together."""
         return self.record.history

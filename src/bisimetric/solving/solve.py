@@ -10,17 +10,15 @@ was missed.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple, Unpack, overload
+from typing import Any, Generic, Unpack, overload
 
 import numpy.typing as npt
 
-from bisimetric._support.compiling import COMPILING
-from bisimetric._support.options import flag, function_or_none, seconds_of, whole
-from bisimetric._support.threads import DEADLINE, OutOfTime, deadline, no_deadline
+from bisimetric._support.options import flag
+from bisimetric._support.threads import OutOfTime, no_deadline
 from bisimetric._support.watching import WATCHER
 from bisimetric.certificates.interval import Bounds
 from bisimetric.errors import InvalidOption, InvalidProblem, SolveInterrupted, ToleranceNotReached
@@ -32,13 +30,15 @@ from bisimetric.problems.game import Game
 from bisimetric.problems.horizon import HorizonProblem
 from bisimetric.problems.side_by_side import ManyProblems
 from bisimetric.solvers import by_name
-from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Iterate, IterateT, OperatorT, checked_tol
+from bisimetric.solvers.base import NO_PROGRESS, NOISE, PROGRESS, AnySolver, Iterate, IterateT, OperatorT
 from bisimetric.solving.average_solution import AverageSolution
+from bisimetric.solving.clock import Clock
 from bisimetric.solving.control import ControlSolution
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.history import Status, Step
 from bisimetric.solving.horizon_solution import HorizonSolution
 from bisimetric.solving.kinds import KINDS
+from bisimetric.solving.options import Options, checked_options
 from bisimetric.solving.question import AnswerT, LoopAnswer, ProblemT, Question, SharedOptions, SolveRecord
 from bisimetric.solving.side_by_side import ManySolutions
 from bisimetric.solving.solution import Solution
@@ -121,7 +121,9 @@ def solve(
     max_steps : int, optional
         Steps after which to give up; by default the solver's own limit.
     time_limit : float, optional
-        Seconds after which to stop; the block of work under way, about 0.05 s, and one certificate come on top.
+        Seconds after which to stop. The certified answer is there at most 0.1 s later, or a fifth of the limit if that
+        is more, unless a single row of state pairs takes longer. Where a certificate takes more time than there is, the
+        interval is what holds before any step.
     initial : array [n, m] or Solution, optional
         A guess of the distances, or the solution of a similar problem, to save time; only `LinearProgram` ignores it.
     throw : bool, default True
@@ -166,7 +168,7 @@ def solve(
         raise InvalidOption(f"{chosen.name} does not solve a {type(problem).__name__}; leave solver=None")
     if not kind.discounted and not chosen.undiscounted:
         raise InvalidOption(f"{chosen.name} needs a discount below 1, such as 0.999; or leave solver=None")
-    options = _checked_options(
+    options = checked_options(
         chosen, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step,
         look_every=look_every,
     )  # fmt: skip
@@ -177,42 +179,8 @@ def solve(
     return answer
 
 
-class _Options(NamedTuple):
-    """How far a solve goes and what it tells on the way."""
-
-    tol: float
-    is_promised: bool  # the tolerance is the caller's: missing it raises
-    max_steps: int
-    seconds: float  # time limit; inf for none
-    throw: bool
-    on_step: Callable[[Step], None] | None
-    look_every: int | None  # steps from one look of the checker to the next; None: where the solver asks for it
-
-
-def _checked_options(
-    solver: AnySolver,
-    *,
-    tol: object,
-    max_steps: object,
-    time_limit: object,
-    throw: bool,
-    on_step: Callable[[Step], None] | None,
-    look_every: object,
-) -> _Options:
-    """What users give, None standing for the solver's own defaults and for no time limit."""
-    if throw is not True:
-        flag(throw, "throw")
-    if on_step is not None:
-        function_or_none(on_step, "on_step")
-    goal = solver.default_tol if tol is None else checked_tol(tol, solver)
-    steps = solver.default_max_steps if max_steps is None else whole(max_steps, "max_steps", at_least=1)
-    seconds = math.inf if time_limit is None else seconds_of(time_limit)
-    every = None if look_every is None else whole(look_every, "look_every", at_least=1)
-    return _Options(goal, tol is not None, steps, seconds, throw, on_step, every)
-
-
 def _run(
-    question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options, guess: Floats | None = None
+    question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: Options, guess: Floats | None = None
 ) -> AnswerT:
     """The answer to a question; raises when a promise was missed or the solve was interrupted."""
     under_way = _UnderWay(question, options)
@@ -221,11 +189,12 @@ def _run(
         if known is not None:
             return question.answer(under_way.record(Status.SOLVED), known, None)
         try:
-            with nullcontext() if options.seconds == math.inf else deadline(options.seconds):
+            with under_way.clock.work():
                 status = under_way.to_the_end(guess)
         except OutOfTime:
             status = Status.TIME_LIMIT
         solution = under_way.solution(status)
+        status = solution.status
     except KeyboardInterrupt:
         if options.throw:
             raise SolveInterrupted(
@@ -245,10 +214,10 @@ def _run(
 class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     """One solve under way: the current iterate is always one that the checker can certify."""
 
-    def __init__(self, question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: _Options) -> None:
+    def __init__(self, question: Question[ProblemT, OperatorT, IterateT, AnswerT], options: Options) -> None:
         self._question, self._options = question, options
         self._watch: StepWatch | None = None  # where somebody looks on
-        self._began = time.perf_counter() - COMPILING.total
+        self.clock = Clock(options.seconds)
         self._history: list[Step] = []
         self._iterate: IterateT | None = None  # before the first sweep is over
         self._bounds: Bounds | None = None  # of the current iterate, if it has been checked
@@ -260,6 +229,8 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         solver, operator = self._question.solver, self._question.operator
         self._watch = None if WATCHER.get() is None else StepWatch(self._question)
         iterate = self._accept(solver.init(operator, self._question.start(guess), self._options.tol))
+        if self.clock.wants_certificate:
+            iterate, _ = self._look(iterate)
         best, idle, patience = math.inf, 0, solver.patience(operator)
         while True:
             if self._is_solved(iterate):
@@ -272,23 +243,31 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
                 return Status.STALLED
             if len(self._history) >= self._options.max_steps:
                 return Status.STEP_LIMIT
-            if time.perf_counter() > DEADLINE.get():
+            if self.clock.is_over:
                 return Status.TIME_LIMIT
             self._bounds = None  # a step changes trees in place, and may be interrupted
-            after = solver.step(operator, iterate)
+            with self.clock.work():
+                after = solver.step(operator, iterate)
             if after is iterate:  # the solver has nothing more to do: rounding is all that is left
                 return Status.STALLED
             iterate = self._accept(after)
 
     def solution(self, status: Status) -> AnswerT:
-        """The certified solution at the current iterate."""
-        question, iterate = self._question, self._iterate
+        """The certified solution at the current iterate, or what holds a priori where no time is left to certify it."""
+        question = self._question
+        if self._bounds is None and self._iterate is not None:
+            try:
+                with nullcontext() if status is Status.INTERRUPTED else self.clock.certificate():
+                    self._certify(self._iterate)
+            except OutOfTime:
+                if not self.clock.is_limited:
+                    raise
+                status, self._iterate = Status.TIME_LIMIT, None
+        iterate = self._iterate
         if iterate is None:
             certificate = question.a_priori()
         else:
-            if self._bounds is None:
-                iterate = self._iterate = question.solver.measured(question.operator, iterate)
-                self._bounds = question.check(iterate)
+            assert self._bounds is not None
             # An interrupted sweep has changed the trees: they still couple, but the iterate's estimate is void.
             whole_steps = status not in (Status.INTERRUPTED, Status.TIME_LIMIT)
             estimate = iterate.estimate() if whole_steps else None
@@ -310,8 +289,9 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         number, every, measured = len(self._history) + 1, self._options.look_every, dict[str, Any]()
         if iterate.due or (every is not None and number % every == 0):
             iterate, measured = self._look(iterate)
-        seconds = time.perf_counter() - COMPILING.total - self._began
-        seconds = max(seconds, self._history[-1].seconds if self._history else 0.0)  # others may compile meanwhile
+        seconds = max(
+            self.clock.elapsed, self._history[-1].seconds if self._history else 0.0
+        )  # others may compile meanwhile
         step = Step(number, iterate.gap / self._question.operator.scale, seconds, **measured)
         self._history.append(step)
         if self._watch is not None:
@@ -324,12 +304,18 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     def _look(self, iterate: IterateT) -> tuple[IterateT, dict[str, Any]]:
         """The iterate as the checker sees it, with its gap if the solver has no own; and what a `Step` says of it."""
         question = self._question
-        iterate = question.solver.measured(question.operator, iterate)
-        bounds = question.check(iterate)
+        with self.clock.certificate():
+            iterate, bounds = self._certify(iterate)
         if iterate.due or question.solver.default_tol == 0.0:
-            iterate = replace(iterate, gap=bounds.gap * question.operator.scale)
-        self._iterate, self._bounds = iterate, bounds
+            iterate = self._iterate = replace(iterate, gap=bounds.gap * question.operator.scale)
         return iterate, iterate.diagnostics()._asdict() | question.between_starts(bounds, iterate)
+
+    def _certify(self, iterate: IterateT) -> tuple[IterateT, Bounds]:
+        """The iterate as the checker sees it, and the checker's word on it."""
+        question = self._question
+        self._iterate = iterate = question.solver.measured(question.operator, iterate)
+        self._bounds = bounds = question.check(iterate)
+        return iterate, bounds
 
     def _is_rounding(self, iterate: IterateT, noise: float) -> bool:
         """Whether the gap is no larger than a residual of this span, relative to the largest value, makes it."""
@@ -346,5 +332,6 @@ class _UnderWay(Generic[ProblemT, OperatorT, IterateT, AnswerT]):
         """Whether the checker finds the gap within the tolerance; asked when the solver believes it or sees noise."""
         likely = iterate.gap <= self._options.tol * iterate.largest or self._is_rounding(iterate, SOLVERS_NOISE)
         if self._bounds is None and likely:
-            self._bounds = self._question.check(iterate)
+            with self.clock.certificate():
+                self._bounds = self._question.check(iterate)
         return self._bounds is not None and self._bounds.relative_gap <= self._options.tol
