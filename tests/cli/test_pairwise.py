@@ -271,10 +271,12 @@ def test_a_failing_pair(command, tmp_path, monkeypatch):
 
 
 def test_a_compacted_store(command, tmp_path):
-    """On request, and only where there is a store."""
+    """On request, with the file of the same call, and only where there is a store."""
+    command("pairwise", *ROOMS[:2], "--discount", 0.9, "--store", tmp_path / "store")
     ran = command("pairwise", *ROOMS, "--discount", 0.9, "--store", tmp_path / "store", "--compact")
     assert ran.code == 0
-    assert "0 files merged, 1 left" in ran.err
+    assert "2 files merged, 0 left" in ran.err
+    assert len(list((tmp_path / "store").iterdir())) == 1
     assert command("pairwise", *ROOMS, "--discount", 0.9, "--compact").code == 2
 
 
