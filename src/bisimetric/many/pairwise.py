@@ -102,8 +102,8 @@ def pairwise(
         Raise where a pair failed or missed `tol`, after all others are finished. With False the table tells: `status`
         and `failures`.
     n_jobs : int, optional
-        The number of processes, -1 for one on every core. The numbers do not depend on it. By default 1, or what a
-        surrounding `joblib.parallel_config` says; of Ray all processors.
+        The number of processes, -1 for one on every core, -2 for all cores but one. The numbers do not depend on it. By
+        default 1, or what a surrounding `joblib.parallel_config` says; of Ray all processors.
     backend : str, optional
         Who solves the pairs. None: processes that belong to this call alone and end with it, or the backend of a
         surrounding `joblib.parallel_config`. "loky", "threading" or another backend of joblib. "ray": Ray on this

@@ -25,17 +25,19 @@ def is_ray(backend: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Ray:
-    """Solve chunks by tasks; `workers` at a time, 0 for one on every processor of the cluster."""
+    """Solve chunks by tasks; `workers` at a time, 0 for one on every processor of the cluster but for the `spared`."""
 
     address: str | None
     workers: int
+    spared: int = 0
     sends: bool = True
 
     def answers(self, question: PairQuestion, chunks: Iterable[Chunk]) -> Generator[ChunkAnswer, None, None]:
         """Yield the answers as they arrive."""
         with suppress(OutOfTime), ray_connection(self.address, self.workers or None) as ray:
             processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
-            at_once = AHEAD * processors if self.workers in (0, processors) else self.workers
+            workers = self.workers or max(1, processors - self.spared)
+            at_once = AHEAD * processors if workers == processors else workers
             yield from _answers(ray, question, chunks, at_once)
 
 
