@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from bisimetric._support.ray import ray_connection
+from bisimetric._support.threads import OutOfTime, deadline
 from bisimetric.errors import ClusterUnavailable, InvalidOption, MissingExtra
 from tests.extras import package
 
@@ -65,6 +66,18 @@ def test_an_existing_connection_is_used_and_stays(monkeypatch):
     with ray_connection() as used:
         assert used is there
     with pytest.raises(InvalidOption, match=r"ray\.shutdown"), ray_connection("ray://host:10001"):
+        pass
+
+
+def test_a_deadline_holds_for_a_silent_address(unconnected):
+    """No attempt goes on after it."""
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        address = f"127.0.0.1:{mute.getsockname()[1]}"
+        with pytest.raises(OutOfTime), deadline(0.2), ray_connection(address):
+            pass
+    with pytest.raises(OutOfTime), deadline(-1.0), ray_connection():
         pass
 
 

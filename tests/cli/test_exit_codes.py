@@ -61,14 +61,16 @@ LARGE = ("distance", "four-rooms:side=20", "four-rooms:side=20,goal=all", "--dis
 
 
 def test_a_time_limit(command):
-    """The interval reached by then, without an explanation; with --tol it is undecided."""
+    """The interval reached by then, without an explanation: undecided, unless it decides about --fail-above."""
     ran = command(*LARGE, "--json")
-    assert ran.code == 0
+    assert ran.code == 3
     assert ran.document["status"] == "TIME_LIMIT"
     assert ran.document["lower"] < ran.document["upper"]
     assert ran.document["explain"] is None
     assert "raise --time-limit" in ran.err
     assert command(*LARGE, "--tol", 1e-6).code == 3
+    for limit, code in ((1e9, 0), (1e-9, 1), (50.0, 3)):
+        assert command(*LARGE, "--fail-above", limit).code == code
 
 
 @pytest.mark.parametrize("seconds", [-1, 0, "nan", "soon"])

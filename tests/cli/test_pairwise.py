@@ -232,18 +232,19 @@ def test_decision_processes(command, tmp_path):
 
 
 def test_a_time_limit(command, tmp_path):
-    """What is not known is null, and said; all files and pages are written."""
+    """What is not known is null, and said; all files and pages are written, and the exit code is that of undecided."""
     out = tmp_path / "D.json"
     ran = command("pairwise", *ROOMS, "--discount", 0.9, "--time-limit", 1e-9, "--out", out)
-    assert ran.code == 0
-    assert "9 of 9 distances miss the default tolerance" in ran.err
-    assert "9 of them unknown" in ran.out
+    assert ran.code == 3
+    assert "6 of 9 distances miss the default tolerance" in ran.err
+    assert "raise --time-limit" in ran.err
+    assert "6 of them unknown" in ran.out
     document = json.loads(out.read_text())
-    assert document["value"][0][1] is document["upper"][0][1] is document["gap"] is None
-    assert document["lower"][0][1] == 0.0
+    assert document["value"][0][1] is None
+    assert document["lower"][0][1] == 0.0 < document["upper"][0][1] <= document["gap"]
     assert document["status"][0][1] == "TIME_LIMIT"
     page = tmp_path / "table.html"
-    assert command("pairwise", *ROOMS, "--discount", 0.9, "--time-limit", 1e-9, "--report", page).code == 0
+    assert command("pairwise", *ROOMS, "--discount", 0.9, "--time-limit", 1e-9, "--report", page).code == 3
     assert "TIME_LIMIT" in page.read_text()
     missed = command("pairwise", *ROOMS, "--discount", 0.9, "--time-limit", 1e-9, "--tol", 1e-6)
     assert missed.code == 3
@@ -271,10 +272,12 @@ def test_a_failing_pair(command, tmp_path, monkeypatch):
 
 
 def test_a_compacted_store(command, tmp_path):
-    """On request, and only where there is a store."""
+    """On request, with the file of the same call, and only where there is a store."""
+    command("pairwise", *ROOMS[:2], "--discount", 0.9, "--store", tmp_path / "store")
     ran = command("pairwise", *ROOMS, "--discount", 0.9, "--store", tmp_path / "store", "--compact")
     assert ran.code == 0
-    assert "0 files merged, 1 left" in ran.err
+    assert "2 files merged, 0 left" in ran.err
+    assert len(list((tmp_path / "store").iterdir())) == 1
     assert command("pairwise", *ROOMS, "--discount", 0.9, "--compact").code == 2
 
 

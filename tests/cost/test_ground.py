@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import bisimetric as bm
+from bisimetric._support import memory
 from bisimetric.cost.ground import LEAST, cost_above, cost_below, kept_positive, largest_cost_error
-from bisimetric.errors import InvalidOption, InvalidProblem
+from bisimetric.errors import InvalidOption, InvalidProblem, NotEnoughMemory
 from bisimetric.models.rows import UNIT_ROUNDOFF
 from tests import reference
 
@@ -219,3 +221,23 @@ def test_what_cannot_be_called_with_two_chains(wrong):
     chain = bm.MarkovChain(np.eye(2), reward=[0, 1])
     with pytest.raises(InvalidProblem, match="function of the source and the target"):
         bm.Problem(chain, chain, discount=0.5, cost=wrong)
+
+
+@pytest.mark.parametrize("ask", ["cost", "distance", "bisimilarity"])
+@pytest.mark.parametrize("name", ["reward_gap", "label_mismatch", "label_difference", "features", "emissions", "sum"])
+def test_too_many_states_for_an_array_of_costs(name, ask, monkeypatch):
+    """An estimate and what to do, before any cost is computed, whoever asks for it."""
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10**10)
+    n = 200_000
+    move = sparse.csr_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))))
+    labels = [("poisson", float(k % 2)) for k in range(n)] if name == "emissions" else [k % 2 for k in range(n)]
+    large = bm.MarkovChain(move, reward=np.arange(n) % 2, labels=labels, start=0)
+    costs = {"features": bm.cost.features(), "sum": bm.cost.reward_gap + bm.cost.label_mismatch}
+    cost = costs.get(name) or getattr(bm.cost, name)
+    asks = {
+        "cost": lambda: cost(large, large),
+        "distance": lambda: bm.distance(large, large, discount=0.9, cost=cost),
+        "bisimilarity": lambda: bm.bisimilarity_distance(large, large, discount=0.9),
+    }
+    with pytest.raises(NotEnoughMemory, match=r"200000 x 200000 states needs about .* merge bisimilar states"):
+        asks[ask]()

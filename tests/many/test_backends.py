@@ -8,8 +8,9 @@ import joblib
 import pytest
 
 import bisimetric as bm
+from bisimetric._support.cores import core_count
 from bisimetric.errors import InvalidOption, MissingExtra
-from bisimetric.many.backends import checked_n_jobs, chosen_backend, worker_count
+from bisimetric.many.backends import checked_n_jobs, chosen_backend, jobs_on, worker_count
 from bisimetric.many.joblib_backend import Joblib
 from bisimetric.many.processes import Processes, ThisProcess
 from bisimetric.many.ray_backend import Ray
@@ -22,7 +23,8 @@ def test_our_own_processes_by_default():
     assert chosen_backend(None, 3, 10) == Processes(3)
     assert chosen_backend(None, 3, 2) == Processes(2)
     assert chosen_backend(None, 3, 1) == ThisProcess()
-    assert worker_count(-1, 1000) >= 1
+    assert worker_count(-1, 1000) == jobs_on(core_count(), -1) == core_count()
+    assert [jobs_on(8, jobs) for jobs in (3, -1, -2, -8, -100)] == [3, 8, 7, 1, 1]  # as joblib counts
     assert checked_n_jobs(None) is None
 
 
@@ -45,6 +47,7 @@ def test_ray_and_addresses(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", object())
     assert chosen_backend("ray", None, 10) == chosen_backend("ray", -1, 10) == Ray(None, 0)
     assert chosen_backend("ray", 3, 10) == Ray(None, 3)
+    assert chosen_backend("ray", -2, 10) == Ray(None, 0, spared=1)
     assert chosen_backend("ray://head:10001", 3, 10) == Ray("ray://head:10001", 3)
 
 

@@ -25,7 +25,7 @@ def age(folder, seconds=10 * IN_USE_SECONDS):
 
 
 def write(folder, *keys, claims=()):
-    """A run that keeps these keys."""
+    """A run that keeps these keys and ends."""
     store = PairStore(folder)
     for key in claims:
         store.claim(key)
@@ -43,24 +43,35 @@ def test_many_become_one(tmp_path):
     age(tmp_path)
     assert compact_store(tmp_path) == (5, 2, 0, 3)
     (only,) = tmp_path.iterdir()
-    assert only.stat().st_size == 5 * RECORD_BYTES
+    assert only.stat().st_size == 6 * RECORD_BYTES  # with the end
     assert PairStore(tmp_path).found(KEYS) == dict.fromkeys(KEYS[:5], NUMBERS)
     age(tmp_path)
     assert compact_store(tmp_path) == (0, 0, 1, 0)
     assert [path.name for path in tmp_path.iterdir()] == [only.name]
 
 
+def test_runs_that_have_ended_need_not_age(tmp_path):
+    """Their journals say so; and a store that has just been compacted can be compacted again with what is new."""
+    write(tmp_path, *KEYS[:2])
+    write(tmp_path, *KEYS[1:3], claims=KEYS[1:2])
+    assert compact_store(tmp_path) == (3, 2, 0, 2)
+    write(tmp_path, KEYS[3])
+    assert compact_store(tmp_path) == (4, 2, 0, 0)
+    assert set(PairStore(tmp_path).found(KEYS)) == set(KEYS[:4])
+
+
 def test_journals_in_use_and_other_files_stay(tmp_path):
     """By the clock of the folder."""
     write(tmp_path, KEYS[0])
     write(tmp_path, KEYS[1])
-    age(tmp_path)
-    write(tmp_path, KEYS[2])
+    running = PairStore(tmp_path)
+    running.keep(KEYS[2], NUMBERS)
     (tmp_path / "mine.pairs").write_bytes(b"something else" * 100)
     os.utime(tmp_path / "mine.pairs", (0, 0))
     assert compact_store(str(tmp_path)) == (2, 2, 2, 0)
     assert (tmp_path / "mine.pairs").read_bytes() == b"something else" * 100
     assert set(PairStore(tmp_path).found(KEYS)) == set(KEYS[:3])
+    running.close()
 
 
 def test_a_run_whose_journal_was_taken_for_an_old_one(tmp_path):
@@ -79,7 +90,6 @@ def test_pairs_of_a_compacted_store_are_found(tmp_path):
     """By the call that wrote them."""
     made = random_chains(sizes=LARGER)
     expected = bm.pairwise(made, discount=0.9, store=tmp_path)
-    age(tmp_path)
     assert bm.compact_store(tmp_path) == (6, 1, 0, 6)
     again = bm.pairwise(made, discount=0.9, store=tmp_path, on_pair=lambda pair: pytest.fail("solved again"))
     assert tables(again).tolist() == tables(expected).tolist()

@@ -268,7 +268,7 @@ def test_options_are_checked_before_anything_is_computed():
     made = random_chains()
     with pytest.raises(InvalidProblem, match="discount"):
         bm.pairwise(made, discount=1.0)
-    for n_jobs in (0, -2, -1000, np.int64(-5), True, 1.5, "2"):
+    for n_jobs in (0, np.int64(0), True, 1.5, "2"):
         with pytest.raises(InvalidOption, match="n_jobs is"):
             bm.pairwise(made, discount=0.9, n_jobs=n_jobs)
     with pytest.raises(InvalidOption, match="tol is"):

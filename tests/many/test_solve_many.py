@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import signal
+import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +14,9 @@ from hypothesis import strategies as st
 
 import bisimetric as bm
 from bisimetric.errors import InvalidOption, InvalidProblem, ManyInterrupted, ToleranceNotReached
+from bisimetric.many.batch import FEWEST_TOGETHER, fitting
+from bisimetric.many.solve_many import PROBLEMS_OF_A_WAVE
+from bisimetric.solvers.side_by_side import ManyPolicyIteration
 from tests.strategies import problems
 
 RANDOM = np.random.default_rng(5)
@@ -111,7 +117,7 @@ def test_a_time_limit_is_one_for_all():
 
 def test_progress_and_ctrl_c():
     """Every solution is told with its place; an interrupt keeps those that are finished."""
-    asked = [random_problem(discount=discount) for discount in (0.5, 0.5, 0.9, 0.9)]
+    asked = [random_problem(n) for n in (20, 3, 3, 20)]  # the middle ones share a batch
     seen = {}
     solutions = bm.solve_many(asked, on_solution=seen.__setitem__)
     assert [seen[k] for k in range(4)] == solutions
@@ -122,16 +128,80 @@ def test_progress_and_ctrl_c():
 
     with pytest.raises(ManyInterrupted) as caught:
         bm.solve_many(asked, on_solution=interrupt)
-    assert [found is not None for found in caught.value.solutions] == [True, True, False, False]
+    assert [found is not None for found in caught.value.solutions] == [False, True, True, False]
+
+
+def ends_in_batch(monkeypatch, number, end):
+    """The solve of the batch with this number does something else first; one thread solves them."""
+    begun, init = [], ManyPolicyIteration.init
+
+    def watched(self, *args):
+        begun.append(None)
+        if len(begun) == number:
+            end()
+        return init(self, *args)
+
+    monkeypatch.setenv("BISIMETRIC_THREADS", "1")
+    monkeypatch.setattr(ManyPolicyIteration, "init", watched)
+    return begun
+
+
+def test_ctrl_c_in_a_batch_ends_the_call_and_keeps_the_batches_before(monkeypatch):
+    """No further batch begins."""
+    asked = [random_problem()] * (5 * FEWEST_TOGETHER)
+    begun = ends_in_batch(monkeypatch, 3, partial(signal.raise_signal, signal.SIGINT))
+    with pytest.raises(ManyInterrupted) as caught:
+        bm.solve_many(asked)
+    assert len(begun) == 3
+    finished = [found is not None for found in caught.value.solutions]
+    assert finished == [True] * (2 * FEWEST_TOGETHER) + [False] * (3 * FEWEST_TOGETHER)
+
+
+def test_a_time_limit_keeps_the_batches_that_are_finished(monkeypatch):
+    """The others have what is known without a solve."""
+    asked = [random_problem()] * (5 * FEWEST_TOGETHER)
+    bm.solve_many(asked[:2])  # compiled
+    ends_in_batch(monkeypatch, 3, partial(time.sleep, 5.0))
+    found = bm.solve_many(asked, time_limit=5.0)
+    ended = [solution.status is bm.Status.SOLVED for solution in found]
+    assert ended == [True] * (2 * FEWEST_TOGETHER) + [False] * (3 * FEWEST_TOGETHER)
+    assert all(solution.status is bm.Status.TIME_LIMIT for solution in found[2 * FEWEST_TOGETHER :])
+
+
+def test_after_the_time_limit_nobody_looks_at_the_rest_of_a_long_list(monkeypatch):
+    """Only the first wave is divided into batches."""
+    looked = []
+
+    def counted(problems, wave):
+        looked.append(len(wave))
+        return fitting(problems, wave)
+
+    monkeypatch.setattr("bisimetric.many.solve_many.fitting", counted)
+    bm.solve_many([random_problem()] * (3 * PROBLEMS_OF_A_WAVE), time_limit=1e-9)
+    assert len(looked) <= 1
+
+
+def test_max_steps():
+    """For every problem, as in `solve`."""
+    asked = [random_problem(n, n, discount=0.99) for n in (3, 4, 20)]
+    for found in bm.solve_many(asked, "value-iteration", max_steps=2):
+        assert len(found.history) == 2
+        assert found.status is bm.Status.STEP_LIMIT
+    assert all(len(found.history) == 1 for found in bm.solve_many(asked, max_steps=1))
+    with pytest.raises(InvalidOption, match="max_steps"):
+        bm.solve_many(asked, max_steps=0)
 
 
 def test_bad_input():
-    """One problem instead of a list, and things that are no problems, named by their place."""
+    """One problem instead of a list, and things that are no problems, named before anything is solved."""
     with pytest.raises(InvalidOption, match="list of problems"):
         bm.solve_many(random_problem())
-    with pytest.raises(InvalidProblem) as caught:
-        bm.solve_many([random_problem(), "four-rooms:p1"])
-    assert "problems[1]" in caught.value.__notes__
+    seen = []
+    with pytest.raises(InvalidProblem, match=r"problems\[2\] is a str, expected a Problem"):
+        bm.solve_many(
+            [random_problem(), random_problem(), "four-rooms:p1"], on_solution=lambda *done: seen.append(done)
+        )
+    assert not seen
     assert bm.solve_many([]) == []
 
 

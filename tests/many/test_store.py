@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bisimetric import Status
 from bisimetric.errors import FileFormatError, InvalidOption
 from bisimetric.many import store as store_module
-from bisimetric.many.store import RECORD_BYTES, Numbers, PairStore
+from bisimetric.many.store import RECORD_BYTES, Numbers, PairStore, has_ended
 
 KEYS = [bytes([k]) * 32 for k in range(5)]
 NUMBERS = [Numbers(k + 0.5, float(k), k + 1.0, status) for k, status in zip(range(5), Status, strict=False)]
@@ -37,7 +37,8 @@ def test_what_is_kept_is_found(tmp_path):
     """In the folder, which is made with its parents, and by runs that want it."""
     folder = tmp_path / "new" / "store"
     journal = kept(folder)
-    assert journal.stat().st_size == 5 * RECORD_BYTES == 5 * 64
+    assert RECORD_BYTES == 64
+    assert journal.stat().st_size == 6 * RECORD_BYTES  # with the end
     assert found(folder) == dict(zip(KEYS, NUMBERS, strict=True))
     assert PairStore(folder).found(KEYS[2:3]) == {KEYS[2]: NUMBERS[2]}
 
@@ -94,7 +95,7 @@ def test_a_journal_cut_anywhere(tmp_path):
     data = journal.read_bytes()
     for size in range(len(data) + 1):
         journal.write_bytes(data[:size])
-        whole = size // RECORD_BYTES
+        whole = min(size // RECORD_BYTES, 3)  # the fourth is the end
         assert found(tmp_path) == dict(zip(KEYS[:whole], NUMBERS[:whole], strict=True))
 
 
@@ -107,6 +108,19 @@ def test_no_flipped_bit_is_believed(tmp_path):
         damaged[RECORD_BYTES + bit // 8] ^= 1 << bit % 8
         journal.write_bytes(damaged)
         assert found(tmp_path) == {KEYS[0]: NUMBERS[0], KEYS[2]: NUMBERS[2]}
+
+
+def test_a_run_says_that_it_has_ended(tmp_path):
+    """By the last record of its journal, whether it was finished or not; nobody takes that for a pair."""
+    store = PairStore(tmp_path)
+    store.keep(KEYS[1], NUMBERS[0])
+    (journal,) = tmp_path.glob("*.pairs")
+    assert not has_ended(journal)
+    store.close()
+    assert has_ended(journal)
+    assert PairStore(tmp_path).found([bytes(32)]) == {}
+    journal.write_bytes(journal.read_bytes()[:-1])
+    assert not has_ended(journal)
 
 
 @given(st.binary(max_size=400))

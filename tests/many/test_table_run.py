@@ -49,13 +49,43 @@ def test_finished_pairs_are_kept(tmp_path, stop_after):
     late = found.status == bm.Status.TIME_LIMIT
     assert late.sum() == np.isnan(found).sum() == found.unknown == 6
     assert (found.lower[late] == 0.0).all()
-    assert np.isinf(found.upper[late]).all()
+    most = max(chain.reward.max() for chain in made) - min(chain.reward.min() for chain in made)
+    assert (expected.upper[late] <= found.upper[late]).all()
+    assert (found.upper[late] <= most / (1 - 0.9) + 1e-9).all()
     assert "6 are unknown" in repr(found)
     np.testing.assert_array_equal(tables(found)[:, ~late], tables(expected)[:, ~late])
     rest = []
     again = bm.pairwise(made, discount=0.9, store=tmp_path, on_pair=rest.append)
     assert len(rest) == 3
     np.testing.assert_array_equal(tables(again), tables(expected))
+
+
+@pytest.mark.parametrize("cost", [None, bm.cost.label_mismatch, "array", squared_gap, "actions"])
+@pytest.mark.parametrize("normalised", [False, True])
+def test_without_time_the_largest_cost_forever_is_known(cost, normalised, stop_after):
+    """For every kind of cost that has been computed or need not be; a model is at zero from itself."""
+    rows = [chain.transitions for chain in random_chains(sizes=(9,) * 4)]
+    rewards = np.random.default_rng(0).random((4, 9, 2))
+    made = [
+        bm.MarkovChain(P, reward=r[:, 0], labels=[0, 1, 2] * 3, start=0) for P, r in zip(rows, rewards, strict=True)
+    ]
+    options = {"discount": 0.9, "normalised": normalised}
+    if cost == "actions":
+        made = [bm.MDP([P, P], r, start=0) for P, r in zip(rows, rewards, strict=True)]
+    elif cost is not None:
+        options["cost"] = np.random.default_rng(0).random((9, 9)) if cost == "array" else cost
+    exact = bm.pairwise(made, **options)
+    for limit, callback in ((1e-9, None), (LIMIT, stop_after(1))):
+        found = bm.pairwise(made, time_limit=limit, on_pair=callback, **options)
+        late = found.status == bm.Status.TIME_LIMIT
+        assert late.any()
+        assert (exact.upper <= found.upper).all()
+        assert (found.lower <= exact.lower).all()
+        if cost is not squared_gap or callback is not None:
+            assert np.isfinite(found.upper).all()
+        if cost not in ("array", squared_gap):
+            assert not found.value.diagonal().any()
+            assert not late.diagonal().any()
 
 
 def test_a_pair_under_way_has_the_interval_so_far():

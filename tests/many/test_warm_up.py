@@ -34,6 +34,15 @@ bm.distance(*dense, discount=0.95).explain()
 long = [bm.MarkovChain(random.dirichlet(np.ones(n), n), reward=random.random(n), start=0) for n in (130, 140)]
 bm.distance(*long, discount=0.5, tol=0.1).explain()
 bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.99).coupling.occupancy()
+for width in (2, 12, 30):
+    rows = np.zeros((2, 30, 30))
+    for row in rows.reshape(60, 30):
+        row[random.permutation(30)[:width]] = random.dirichlet(np.ones(width))
+    chains = [bm.MarkovChain(P, reward=random.random(30), labels=np.arange(30) % 3, start=0) for P in rows]
+    bm.bisimilarity_distance(*chains, discount=1).explain()
+    bm.distance(*chains, discount=0.9, solver="linear-program")
+    for solver in (bm.SinkhornValueIteration.as_in_paper(rounds=5), bm.SinkhornBellman(), bm.EntropicPolicyIteration()):
+        bm.solve(bm.Problem(*chains, discount=0.9), solver, max_steps=5, throw=False).explain()
 bm.distance(*dense, discount=0.9, solver=bm.SinkhornValueIteration(rounds=10))
 bm.bisimulation_metric("four-rooms:p1", discount=0.9)
 bm.pairwise(["four-rooms:p0", "four-rooms:p1"], discount=0.9)

@@ -43,12 +43,12 @@ def travelling(monkeypatch):
 
 
 def struck(monkeypatch, when, times=1):
-    """From now on, kill the first worker before it is asked for this the second time; returns whom."""
+    """From now on, kill the first worker before it is asked for this again; or for flows at all. Returns whom."""
     killed, seen, ask = [], [], RayShards.ask
 
     def ask_and_kill(self, method, *args, only=None):
         seen.append(method)
-        if method == when and seen.count(when) > 1 and len(killed) < times:
+        if method == when and seen.count(when) > (when != "flows") and len(killed) < times:
             killed.append(self.processes()[0])
             os.kill(killed[-1], signal.SIGKILL)
         return ask(self, method, *args, only=only)
@@ -138,6 +138,24 @@ def test_a_time_limit():
     assert found.status in (bm.Status.TIME_LIMIT, bm.Status.SOLVED)
     assert (found.lower <= alone.upper).all()
     assert (alone.lower <= found.upper).all()
+
+
+def test_a_time_limit_that_ends_before_the_workers_are_there():
+    """The answer is what holds a priori; no worker is left."""
+    found = bm.solve(rooms(5), bm.ShardedPolicyIteration(workers=2), time_limit=0.05)
+    assert found.status is bm.Status.TIME_LIMIT
+    assert not found.history
+    until = time.monotonic() + 30
+    while workers() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert workers() == 0
+
+
+def test_workers_that_need_more_than_there_is(monkeypatch):
+    """Refused before anything is sent to them."""
+    monkeypatch.setattr(actors.ShardActor, "room", lambda self: actors.Room("a machine", 1000))
+    with pytest.raises(NotEnoughMemory, match="2 workers are on a machine"):
+        RayShards(Bellman.of(rooms(5)), 2, 1, None)
 
 
 def test_errors_of_workers_come_as_they_are(monkeypatch):

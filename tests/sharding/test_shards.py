@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import bisimetric as bm
+from bisimetric._support import memory
+from bisimetric.errors import NotEnoughMemory
 from bisimetric.operators.bellman import Bellman
-from bisimetric.operators.trees import new_trees, outline_of_trees
-from bisimetric.sharding.shards import split_rows
+from bisimetric.operators.trees import new_trees, outline_of_trees, tree_bytes
+from bisimetric.sharding.shard import Shard
+from bisimetric.sharding.shards import Room, split_rows
 from tests.sharding.here import PROBLEMS, ShardsHere
 
 
@@ -51,3 +55,26 @@ def test_a_value_travels_once():
     value = np.ones((2, 2))
     assert shards.share(value) is shards.share(value)
     assert shards.share(value.copy()) is not shards.share(value)
+
+
+def test_workers_of_one_machine_share_its_memory():
+    """Their needs are added up, machine by machine."""
+    bellman = Bellman.of(PROBLEMS["rooms"])
+    shards, needed = ShardsHere(bellman, 4), tree_bytes(bellman, may_round=True)
+    shards.require_room(bellman, [Room("here", needed)] * 4)
+    shards.require_room(bellman, [Room("here", None)] * 4)
+    half = needed // 2 + needed // 8
+    shards.require_room(bellman, [Room("here", half), Room("there", half)] * 2)
+    with pytest.raises(NotEnoughMemory, match="4 workers are on here"):
+        shards.require_room(bellman, [Room("here", half)] * 4)
+
+
+def test_a_share_of_a_large_dense_problem_is_estimated(monkeypatch):
+    """Its bytes times its cells have more than 63 bits."""
+    chain = bm.MarkovChain(np.full((1500, 1500), 1 / 1500), reward=np.arange(1500.0))
+    bellman = Bellman.of(bm.Problem(chain, chain, discount=0.9))
+    whole = tree_bytes(bellman, may_round=True)
+    assert 0.49 * whole < tree_bytes(bellman, may_round=True, rows=(0, 750)) < 0.51 * whole
+    monkeypatch.setattr(memory, "available_bytes", lambda: whole // 3)
+    with pytest.raises(NotEnoughMemory, match="1500 x 1500"):
+        Shard(bellman, (0, 750))

@@ -7,6 +7,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.errors import InvalidOption, InvalidProblem, ToleranceNotReached
+from bisimetric.operators.bellman import Bellman
 from tests.bisimulation.labelled import coin, distances, fading
 
 
@@ -76,3 +77,19 @@ def test_stops_in_time():
     assert (none.lower <= whole.upper).all()
     guessed = bm.solve(whole.problem, initial=whole)
     assert np.abs(guessed.value - whole.value).max() <= 1e-9
+
+
+def test_couplings_that_no_distance_needs_are_computed_when_they_are_read(monkeypatch):
+    """All distances are known at once, so that no transport delays the answer; couplings hold all the same."""
+    random = np.random.default_rng(0)
+    chains = [bm.MarkovChain(random.dirichlet(np.ones(8), 8), labels=list("abababab"), start=0) for _ in range(2)]
+    swept, improve = [], Bellman.improve
+    monkeypatch.setattr(Bellman, "improve", lambda *given, **options: swept.append(1) or improve(*given, **options))
+    solution = bm.bisimilarity_distance(*chains)
+    assert solution.interval == (1.0, 1.0)
+    assert not swept
+    joint = solution.coupling[0, 0]
+    np.testing.assert_allclose(joint.sum(axis=1), chains[0].transitions.toarray()[0])
+    assert len(swept) == 1
+    assert solution.coupling[0, 1] is not None
+    assert len(swept) == 1

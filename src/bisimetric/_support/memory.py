@@ -76,10 +76,14 @@ def require(needed: int, what: str, remedy: str) -> None:
     """Raise before anything is allocated when `needed` bytes are more than there are."""
     if needed <= NEGLIGIBLE:
         return
-    free = available_bytes()
+    require_of(available_bytes(), needed, what, remedy)
+    _require_space(needed, what)
+
+
+def require_of(free: int | None, needed: int, what: str, remedy: str) -> None:
+    """Raise when `needed` bytes are more than are `free`, perhaps on another machine; None if it does not say."""
     if free is not None and needed > free:
         raise NotEnoughMemory(f"{what} needs about {in_words(needed)}, available are {in_words(free)}; {remedy}")
-    _require_space(needed, what)
 
 
 def require_space_for_kernels() -> None:

@@ -16,12 +16,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from bisimetric._support.threads import require_time, seconds_left
 from bisimetric.errors import BisimetricError, ClusterUnavailable, InvalidOption, MissingExtra
 
 CLIENT = "ray://"  # how an address of a cluster begins that is used from outside
 ADDRESS_VARIABLE = "RAY_ADDRESS"  # Ray's own: an address that holds where none is given
 CONNECT_SECONDS = 5.0  # until a host accepts a connection
-ANSWER_SECONDS = 20.0  # until a cluster answers; both together stay below half a minute
+ANSWER_SECONDS = 15.0  # until a cluster answers; both and the start of a process stay well below half a minute
+LEAST_SECONDS = 1e-3  # for a connection; none at all would not wait for it
 ATTEMPT = "import ray, sys; ray.init(sys.argv[1], log_to_driver=False, logging_level=40); ray.shutdown()"
 
 
@@ -30,7 +32,8 @@ def ray_connection(address: str | None = None, cpus: int | None = None) -> Itera
     """Yield the module `ray`, connected; a connection made here ends with the block, one that was there stays.
 
     Without an address that is the connection that the program has, else the cluster that the environment variable
-    RAY_ADDRESS names, else a new Ray on this machine with that many `cpus`, by default all.
+    RAY_ADDRESS names, else a new Ray on this machine with that many `cpus`, by default all. A deadline is looked at
+    before and after Ray starts, which takes several seconds.
     """
     ray = ray_module()
     if ray.is_initialized():
@@ -42,6 +45,7 @@ def ray_connection(address: str | None = None, cpus: int | None = None) -> Itera
         yield ray
         return
     where = address or os.environ.get(ADDRESS_VARIABLE) or None
+    require_time()
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
         if where is None or where == "local":
@@ -54,6 +58,7 @@ def ray_connection(address: str | None = None, cpus: int | None = None) -> Itera
     except (OSError, RuntimeError, ValueError) as error:
         raise ClusterUnavailable(f"Ray cannot be started at {where or 'this machine'}: {error}") from error
     try:
+        require_time()
         yield ray
     finally:
         ray.shutdown()
@@ -69,7 +74,7 @@ def ray_module() -> Any:
 
 
 def _require_answer(address: str) -> None:
-    """Raise unless a Ray cluster answers there, within half a minute."""
+    """Raise unless a Ray cluster answers there, within half a minute, or `OutOfTime` at a deadline before that."""
     place = address.removeprefix(CLIENT)
     if place != "auto":
         host, colon, port = place.rpartition(":")
@@ -78,13 +83,17 @@ def _require_answer(address: str) -> None:
                 f"the address of the Ray cluster is {address!r}, expected host:port, or ray://host:port from outside"
             )
         try:
-            socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+            limit = max(min(CONNECT_SECONDS, seconds_left()), LEAST_SECONDS)
+            socket.create_connection((host.strip("[]"), int(port)), limit).close()
         except (OSError, OverflowError) as error:
+            require_time()
             raise _unavailable(address, str(error)) from None
     command = [sys.executable, "-c", ATTEMPT, address]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=ANSWER_SECONDS, text=True, errors="replace")
+        limit = min(ANSWER_SECONDS, seconds_left())
+        done = subprocess.run(command, capture_output=True, timeout=limit, text=True, errors="replace")
     except subprocess.TimeoutExpired:
+        require_time()
         raise _unavailable(address, f"no answer within {ANSWER_SECONDS:g} seconds") from None
     if done.returncode:
         said = done.stderr.strip().splitlines()

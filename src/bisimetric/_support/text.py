@@ -1,4 +1,4 @@
-"""Text for people: names with control characters escaped, discounts never rounded to one.
+"""Text for people: names with control characters escaped, discounts never rounded to one, lines on stderr.
 
 Names of states, actions and files may hold anything: characters that could move the cursor, change colours, reorder a
 line or begin a new one are shown as escapes, in every text and in every error.
@@ -6,7 +6,9 @@ line or begin a new one are shown as escapes, in every text and in every error.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 LONGEST_NAME = 60  # characters of a state's name
 SIXTH_DIGIT_UP = 1 + 1e-5  # factor that raises the sixth digit of any number
@@ -22,6 +24,12 @@ def printable(text: str, longest: int | None = LONGEST_NAME) -> str:
 def escaped(char: str) -> str:
     r"""A character as `\x1b`, `\u202e` and the like."""
     return char.encode("unicode_escape").decode()
+
+
+def notice(line: str) -> None:
+    """Print one line on stderr that a person should know; a closed stderr is ignored."""
+    with suppress(OSError, ValueError):
+        print(f"bisimetric: {line}", file=sys.stderr, flush=True)
 
 
 def discount_text(discount: float) -> str:

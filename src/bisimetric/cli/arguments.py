@@ -191,8 +191,8 @@ def add_time_limit(command: ArgumentParser | _ArgumentGroup) -> None:
         "--time-limit",
         type=float,
         metavar="SECONDS",
-        help="Stop solving after this time, with the interval reached by then and no explanation; by default there is "
-        "no limit.",
+        help="Stop solving after this time, with the interval reached by then, no explanation, and exit code 3; by "
+        "default there is no limit.",
     )
 
 

@@ -41,6 +41,7 @@ from bisimetric.models.rows import Ints
 from bisimetric.problems.discounted import Problem, checked_discount
 from bisimetric.problems.game import Actions
 from bisimetric.solving.game_solution import AnySolution
+from bisimetric.solving.history import Status
 from bisimetric.solving.solve import solve
 
 MEMBERS_SHOWN = 6  # states of a class that are listed
@@ -65,6 +66,8 @@ def run_states(request: ReductionRequest, actions: Actions, discount: float, tim
         progress.doing("solving")
         solution = _distances(small, actions, discount, time_limit)
         expense = meter.read()
+    late = solution is not None and solution.status is Status.TIME_LIMIT
+    code = ExitCode.UNDECIDED if late else ExitCode.SUCCESS
     closest, farthest = _extremes(solution)
     if request.as_json:
         document = {
@@ -80,7 +83,7 @@ def run_states(request: ReductionRequest, actions: Actions, discount: float, tim
             **expense.document(),
         }
         print_json(document)
-        return ExitCode.SUCCESS
+        return code
     meaning = f"distances times 1-γ; γ = {discount_text(discount)}"
     facts = [*_size_facts(request.model, model, small), ("meaning", meaning), ("cost", _cost_name(small))]
     if solution is not None:
@@ -92,7 +95,7 @@ def run_states(request: ReductionRequest, actions: Actions, discount: float, tim
                 Text(f"\n{title} classes, by their first states", style="bold"),
                 distances_table(pairs, ("state", "and")),
             )
-    return ExitCode.SUCCESS
+    return code
 
 
 def run_quotient(request: ReductionRequest, actions: Actions, out: str | None) -> int:

@@ -32,7 +32,7 @@ Exit codes:
   2    no answer, and a line on stderr that says why: wrong input or usage, too
        little memory, output that cannot be written, a defect
   3    undecided: the interval contains the limit of --fail-above; or, without
-       --fail-above, --tol was not reached
+       --fail-above, --tol was not reached or --time-limit ended the work
   130  interrupted; the interval reached so far is on stderr
 """
 REMEDIES_HERE = {  # the library's remedies, in words of the command line

@@ -45,6 +45,7 @@ from bisimetric.many.table_run import PairDone
 from bisimetric.models.mdp import MDP, Model
 from bisimetric.problems.discounted import checked_discount
 from bisimetric.problems.game import Actions
+from bisimetric.solving.history import Status
 
 COLUMNS_SHOWN = 6  # columns of a table that is printed whole
 
@@ -122,6 +123,9 @@ def run(request: PairwiseRequest) -> int:
         return ExitCode.UNDECIDED
     if missed_count:
         tell(f"{missed_count} of {table.status.size} distances miss the default tolerance; their bounds hold")
+    if (table.status == Status.TIME_LIMIT).any():
+        tell("the time limit ended the work; raise --time-limit")
+        return ExitCode.UNDECIDED
     return ExitCode.SUCCESS
 
 

@@ -111,7 +111,7 @@ def respond(request: SolveRequest, pose: Callable[[Progress], Posed]) -> int:
         raise failures[0]
     if outcome.verdict is not None:
         return outcome.verdict.exit_code
-    return ExitCode.UNDECIDED if missed else ExitCode.SUCCESS
+    return ExitCode.UNDECIDED if missed or solution.status is Status.TIME_LIMIT else ExitCode.SUCCESS
 
 
 def check_starts(request: SolveRequest, models: tuple[MarkovChain | MDP, MarkovChain | MDP]) -> None:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from bisimetric._support import memory
 from bisimetric._support.options import is_positive, shown
 from bisimetric.errors import InvalidOption, InvalidProblem
 from bisimetric.models.chain import MarkovChain, compared_labels
@@ -25,6 +26,7 @@ from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Ints, Mask, real_array
 DIGITS = 53  # binary digits of a float64
 NORMALISING = 4 * UNIT_ROUNDOFF  # bound on the relative error of (1-γ)·c: twice its two roundings
 DIFFERENCE = 2 * UNIT_ROUNDOFF  # bound on the relative error of |r - r'|: twice its one rounding
+BYTES_PER_CHECKED_PAIR = 18  # the given cost, its checked copy, and masks during the checks
 LEAST = 5e-324  # the smallest positive float64
 Number = TypeVar("Number", float, Floats)
 
@@ -61,6 +63,8 @@ class Named:
     ------
     InvalidProblem
         A chain has no rewards or labels.
+    NotEnoughMemory
+        The array is too large; nothing is allocated.
 
     Examples
     --------
@@ -84,6 +88,7 @@ class Named:
     )
 
     def __call__(self, source: MarkovChain, target: MarkovChain) -> Floats:
+        require_room_for_costs(source.n_states, target.n_states)
         return self.function(source, target)
 
     def __mul__(self, weight: object) -> Named:
@@ -136,6 +141,14 @@ def function(function: Cost, name: str | None = None, unit: str = "") -> Named:
     if not callable(function):
         raise InvalidOption(f"function is a {type(function).__name__}, expected a function of two chains")
     return Named(name or own_name(function), unit, function, exact)
+
+
+def require_room_for_costs(n: int, m: int) -> None:
+    """Raise before anything is allocated if the costs between so many states take too much memory."""
+    needed = BYTES_PER_CHECKED_PAIR * n * m
+    if needed > memory.NEGLIGIBLE:
+        what = f"the cost between {n} x {m} states"
+        memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")
 
 
 def own_name(cost: Cost) -> str:

@@ -41,19 +41,26 @@ class Backend(Protocol):
 
 
 def checked_n_jobs(n_jobs: object) -> int | None:
-    """A number of processes, -1 for one on every core, or None for the backend's default."""
+    """A number of processes, -1 for one on every core, -2 for all cores but one, or None for the backend's default."""
     if n_jobs is None:
         return None
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or not (int(n_jobs) >= 1 or n_jobs == -1):
-        raise InvalidOption(f"n_jobs is {n_jobs!r}, expected a number of processes ≥ 1, or -1 for one on every core")
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise InvalidOption(
+            f"n_jobs is {n_jobs!r}, expected a number of processes ≥ 1, -1 for one on every core, or -2 for all but one"
+        )
     return int(n_jobs)
+
+
+def jobs_on(cores: int, n_jobs: int) -> int:
+    """The number of processes on so many cores; as joblib counts, negative numbers leave cores out."""
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 def worker_count(n_jobs: int | None, chunks: int) -> int:
     """The number of processes to use; 1 stands for this one."""
     if n_jobs is None or n_jobs == 1 or chunks < 2:
         return 1
-    return min(core_count() if n_jobs == -1 else n_jobs, chunks)
+    return min(jobs_on(core_count(), n_jobs), chunks)
 
 
 def chosen_backend(backend: object, n_jobs: int | None, pairs: int) -> Backend:
@@ -62,7 +69,8 @@ def chosen_backend(backend: object, n_jobs: int | None, pairs: int) -> Backend:
         raise InvalidOption(f"backend is {backend!r}, expected the name of one, such as 'loky', or None")
     if isinstance(backend, str) and is_ray(backend):
         ray_module()
-        return Ray(None if backend == "ray" else backend, 0 if n_jobs in (None, -1) else int(n_jobs or 0))
+        workers, spared = (n_jobs or 0, 0) if (n_jobs or 0) >= 0 else (0, -1 - int(n_jobs or 0))
+        return Ray(None if backend == "ray" else backend, workers, spared)
     name, jobs = (None, 1) if backend is not None else surrounding()
     workers = worker_count(jobs if n_jobs is None and name is not None else n_jobs, pairs)
     if backend is None and name is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -17,11 +17,14 @@ BATCHES = 16  # of a list that is long enough: threads then end at about the sam
 MOST_BATCHED_PAIRS = 64  # of states, in a problem that belongs into a batch; larger ones have little to gain
 
 
-def fitting(problems: Sequence[object]) -> list[int]:
-    """The places of problems that are small and plain enough for a batch, and whose costs lose nothing when scaled."""
+def fitting(problems: Sequence[object], wave: Iterable[int] | None = None) -> list[int]:
+    """The places of problems that are small and plain enough for a batch, and whose costs lose nothing when scaled.
+
+    `wave` are the places to look at, by default all.
+    """
     places = [
         place
-        for place, problem in enumerate(problems)
+        for place, problem in (enumerate(problems) if wave is None else ((k, problems[k]) for k in wave))
         if type(problem) is Problem
         and problem.cost.size <= MOST_BATCHED_PAIRS
         and problem.discount > 0.0

@@ -1,9 +1,10 @@
 """One journal instead of many, for a store that many runs have written.
 
 All valid records of journals that nobody writes go into one new file, each once. That file gets its name when it is
-complete, and only then the old ones are removed, so an end at any instant leaves every record in at least one file.
-Nothing tells whether a run is alive on another machine, so journals that were changed within the last minute, by the
-clock of the folder, stay; a run whose journal is removed all the same makes it again (`store`).
+complete, and only then the old ones are removed, so an end at any instant leaves every record in at least one file. A
+journal whose last record says that its run has ended is written by nobody. Of others nothing tells whether the run is
+alive on another machine, so those that were changed within the last minute, by the clock of the folder, stay; a run
+whose journal is removed all the same makes it again (`store`).
 """
 
 from __future__ import annotations
@@ -18,18 +19,21 @@ from typing import IO, NamedTuple
 from bisimetric.errors import FileFormatError
 from bisimetric.io.files import SIZE_LIMIT, described, write_file
 from bisimetric.many.store import (
+    CLAIM,
+    END_RECORD,
     KEY_BYTES,
     RECORD_BYTES,
     PairStore,
-    is_claim,
+    has_ended,
     journals_in,
     new_journal,
     numbers_of,
     records_of,
+    status_of,
     sync_folder,
 )
 
-IN_USE_SECONDS = 60.0  # a journal that was changed this recently may have a run that writes it
+IN_USE_SECONDS = 60.0  # a journal without an end that was changed this recently may have a run that writes it
 
 
 class Compaction(NamedTuple):
@@ -42,7 +46,8 @@ class Compaction(NamedTuple):
     merged : int
         Files that it replaces.
     left : int
-        Files that were changed within the last minute, or hold nothing that can be read, and stay as they are.
+        Files of runs that may be at work, which have not ended and were changed within the last minute, and files that
+        hold nothing that can be read; they stay as they are.
     dropped : int
         Records that are not in the new file: copies, damaged ones, and notes of what a run was at.
     """
@@ -80,7 +85,7 @@ def compact_store(store: object) -> Compaction:
     >>> with tempfile.TemporaryDirectory() as store:
     ...     _ = bm.pairwise(["grid-3x3", "four-rooms:p1"], discount=0.9, store=store)
     ...     bm.compact_store(store)
-    Compaction(pairs=0, merged=0, left=1, dropped=0)
+    Compaction(pairs=1, merged=1, left=0, dropped=1)
     """
     folder = PairStore(store, make=False).folder
     try:
@@ -90,16 +95,18 @@ def compact_store(store: object) -> Compaction:
         merged, read = [], 0
         for path in journals:
             with suppress(OSError):  # removed meanwhile, or not to be read
-                if now - path.stat().st_mtime < IN_USE_SECONDS:
+                if now - path.stat().st_mtime < IN_USE_SECONDS and not has_ended(path):
                     continue
                 count = known = 0
                 for record in records_of(path):
+                    if record == END_RECORD:
+                        continue
                     count += 1
                     if numbers_of(record) is not None:
                         records.setdefault(record[:KEY_BYTES], record)
                         known += 1
                     else:
-                        known += is_claim(record)
+                        known += status_of(record) == CLAIM
                 if known:
                     merged.append(path)
                     read += count
@@ -117,10 +124,10 @@ def compact_store(store: object) -> Compaction:
 def _write(folder: Path, records: Iterable[bytes]) -> None:
     """Write the records to a new journal, or to several if one would be too large to be read."""
     waiting = iter(records)
-    while block := list(islice(waiting, SIZE_LIMIT // RECORD_BYTES)):
+    while block := list(islice(waiting, SIZE_LIMIT // RECORD_BYTES - 1)):
 
         def write(file: IO[bytes], block: list[bytes] = block) -> None:
-            file.write(b"".join(block))
+            file.write(b"".join([*block, END_RECORD]))
 
         write_file(new_journal(folder), write)
     sync_folder(folder)

@@ -57,7 +57,7 @@ class MarkovDistance(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     throw : bool, default True
         Raise where a pair failed or missed `tol`.
     n_jobs : int, optional
-        The number of processes, -1 for one on every core; by default as for `pairwise`.
+        The number of processes, -1 for one on every core, -2 for all cores but one; by default as for `pairwise`.
     backend : str, optional
         Who solves the pairs: "loky", "threading", "ray" or the address of a Ray cluster.
     store : path, optional

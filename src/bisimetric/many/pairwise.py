@@ -95,13 +95,15 @@ def pairwise(
         then `Distances.status` says which pairs missed it.
     time_limit : float, optional
         Seconds for the whole table. Pairs that are not finished by then have the status TIME_LIMIT and the interval
-        that was proved, or NaN between 0 and infinity; they are not kept in the store.
+        that was proved, or NaN between 0 and the largest cost forever; they are not kept in the store. The table is
+        there at most 0.1 s later, or a fifth of the limit if that is more; backends of joblib and Ray take longer by
+        the start and the end of their own processes.
     throw : bool, default True
         Raise where a pair failed or missed `tol`, after all others are finished. With False the table tells: `status`
         and `failures`.
     n_jobs : int, optional
-        The number of processes, -1 for one on every core. The numbers do not depend on it. By default 1, or what a
-        surrounding `joblib.parallel_config` says; of Ray all processors.
+        The number of processes, -1 for one on every core, -2 for all cores but one. The numbers do not depend on it. By
+        default 1, or what a surrounding `joblib.parallel_config` says; of Ray all processors.
     backend : str, optional
         Who solves the pairs. None: processes that belong to this call alone and end with it, or the backend of a
         surrounding `joblib.parallel_config`. "loky", "threading" or another backend of joblib. "ray": Ray on this

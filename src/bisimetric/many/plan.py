@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +18,14 @@ import numpy.typing as npt
 
 from bisimetric import kernels
 from bisimetric._support.threads import OutOfTime, seconds_left
+from bisimetric.cost.ground import DIFFERENCE, NORMALISING, label_mismatch
 from bisimetric.errors import PairFailed
 from bisimetric.many.chunks import Chunk, chunks, is_small
 from bisimetric.many.question import Pair, PairQuestion, content, name_pair_in_errors
 from bisimetric.many.store import Numbers
 from bisimetric.models.mdp import MDP, Model
+from bisimetric.models.rows import Floats
+from bisimetric.operators.bellman import largest_forever
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
 from bisimetric.solving.history import Status
@@ -68,6 +72,7 @@ class Plan:
     def __init__(
         self, question: PairQuestion, sources: Sequence[Model], targets: Sequence[Model], *, symmetric: bool
     ) -> None:
+        self._models = sources, targets
         self._shape = len(sources), len(targets)
         self._question = question
         self._kept_bytes = 0
@@ -82,7 +87,8 @@ class Plan:
                     kernels.check  # noqa: B018  loaded by its name
             i, j = places[0]
             if seconds_left() <= 0.0:
-                late.extend(places)
+                itself = symmetric and i == j and question.cost_is_known and not sources[i].merged.any()
+                late.extend(() if itself else places)  # a model is at zero from itself, as in `pair_problem`
                 continue
             self._enter(entries, Pair(i, j, sources[i], targets[j]), (mine[i], theirs[j]), places)
         if late:
@@ -140,19 +146,54 @@ class Plan:
     def tables(self, numbers: Mapping[int, Numbers], failures: Sequence[Failure] = ()) -> list[npt.NDArray[Any]]:
         """Value, lower, upper and status [N, M]; entries that are not solved are proved zeros.
 
-        Entries of failures without numbers are unknown: no number, between 0 and infinity.
+        Entries of failures without numbers are unknown: no number, between 0 and the largest cost forever, or infinity
+        where there is an error.
         """
         tables = [*(np.zeros(self._shape) for _ in range(3)), np.full(self._shape, Status.SOLVED, dtype=object)]
         known = [(place, numbers[k]) for k, entry in enumerate(self.entries) if k in numbers for place in entry.places]
         for failure in failures:
-            unknown = Numbers(np.nan, 0.0, np.inf, failure.status)
-            for table, number in zip(tables, unknown, strict=True):
-                table[tuple(np.array(failure.places).T)] = number
+            places = tuple(np.array(failure.places).T)
+            upper = np.inf if failure.error is not None else self._largest_distances[places]
+            for table, entries in zip(tables, (np.nan, 0.0, upper, failure.status), strict=True):
+                table[places] = entries
         if known:
             places = tuple(np.array([place for place, _ in known]).T)
             for table, values in zip(tables, zip(*(found for _, found in known), strict=True), strict=True):
                 table[places] = values
         return tables
+
+    @cached_property
+    def _largest_distances(self) -> Floats:
+        """[N, M], what no distance exceeds: the largest cost forever, infinite where a cost is not known."""
+        question = self._question
+        if question.cost_is_known:
+            largest = np.ones(self._shape) if question.cost is label_mismatch else _largest_gaps(*self._models)
+        elif callable(question.cost):
+            largest = np.full(self._shape, np.inf)
+        else:
+            largest = np.full(self._shape, np.max(np.asarray(question.cost)))
+        if question.normalised:
+            largest *= 1.0 - question.discount
+        for entry in self.entries if callable(question.cost) else ():
+            if isinstance(entry.pair.problem, Problem):
+                largest[tuple(np.array(entry.places).T)] = entry.pair.problem.cost.max()
+        known = np.isfinite(largest)
+        largest[known] = largest_forever(largest[known], DIFFERENCE + NORMALISING, np.ones(()), question.discount)
+        return largest
+
+
+def _largest_gaps(sources: Sequence[Model], targets: Sequence[Model]) -> Floats:
+    """[N, M], the largest gap between a reward of one model and a reward of another."""
+    least, most = (
+        [[reduced(_rewards(m)) for m in models] for models in (sources, targets)] for reduced in (np.min, np.max)
+    )
+    return np.maximum(np.subtract.outer(most[0], least[1]), -np.subtract.outer(least[0], most[1]))
+
+
+def _rewards(model: Model) -> Floats:
+    rewards = model.rewards if isinstance(model, MDP) else model.reward
+    assert rewards is not None  # checked before
+    return rewards
 
 
 def _is_symmetric(question: PairQuestion) -> bool:

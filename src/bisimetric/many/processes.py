@@ -21,7 +21,7 @@ from bisimetric.many.worker import Arrived, Worker, without_ctrl_c
 
 SHORT_SECONDS = 0.1  # chunks below this are short: waiting for the next one takes a notable part of their time
 AHEAD = 2  # short chunks that a worker holds at a time, so that it does not wait for the next
-GRACE_SECONDS = 0.25  # after a deadline, for what workers have proved by then
+GRACE_SECONDS = 0.05  # after a deadline, for what workers have finished by then and is under way
 MOST_LOSSES = 3  # workers lost one after the other, without an answer of any in between, that are replaced
 
 
@@ -149,7 +149,7 @@ class _TeamRun:
 
     def _next(self) -> Arrived | None:
         """What arrives next; None when the time is over. Ctrl-C ends the wait on all systems."""
-        while seconds_left() > -GRACE_SECONDS:
+        while (left := seconds_left() + GRACE_SECONDS) > 0.0:
             with suppress(Empty):
-                return self._arrived.get(timeout=POLL_SECONDS)
+                return self._arrived.get(timeout=min(POLL_SECONDS, left))
         return None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Generator, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from bisimetric._support.ray import CLIENT, ray_connection
 from bisimetric._support.text import printable
-from bisimetric._support.threads import POLL_SECONDS, seconds_left
+from bisimetric._support.threads import POLL_SECONDS, OutOfTime, seconds_left
 from bisimetric.many.chunks import Chunk, answer_task, task_of
 from bisimetric.many.processes import AHEAD, GRACE_SECONDS, ChunkAnswer, sent_question
 from bisimetric.many.question import PairQuestion
@@ -24,17 +25,19 @@ def is_ray(backend: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Ray:
-    """Solve chunks by tasks; `workers` at a time, 0 for one on every processor of the cluster."""
+    """Solve chunks by tasks; `workers` at a time, 0 for one on every processor of the cluster but for the `spared`."""
 
     address: str | None
     workers: int
+    spared: int = 0
     sends: bool = True
 
     def answers(self, question: PairQuestion, chunks: Iterable[Chunk]) -> Generator[ChunkAnswer, None, None]:
         """Yield the answers as they arrive."""
-        with ray_connection(self.address, self.workers or None) as ray:
+        with suppress(OutOfTime), ray_connection(self.address, self.workers or None) as ray:
             processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
-            at_once = AHEAD * processors if self.workers in (0, processors) else self.workers
+            workers = self.workers or max(1, processors - self.spared)
+            at_once = AHEAD * processors if workers == processors else workers
             yield from _answers(ray, question, chunks, at_once)
 
 

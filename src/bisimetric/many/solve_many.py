@@ -9,9 +9,9 @@ from contextlib import nullcontext, suppress
 from typing import Any
 
 from bisimetric._support.blocks import for_each_block, one_thread
-from bisimetric._support.options import flag, function_or_none, seconds_of
+from bisimetric._support.options import flag, function_or_none, seconds_of, whole
 from bisimetric._support.threads import DEADLINE, OutOfTime, deadline, no_deadline, seconds_left
-from bisimetric.errors import BisimetricError, InvalidOption, ManyInterrupted, ToleranceNotReached
+from bisimetric.errors import BisimetricError, InvalidOption, InvalidProblem, ManyInterrupted, ToleranceNotReached
 from bisimetric.many.batch import batches, fitting
 from bisimetric.operators.bellman import is_immediate
 from bisimetric.problems.discounted import Problem
@@ -20,12 +20,13 @@ from bisimetric.solvers import by_name
 from bisimetric.solvers.base import AnySolver, checked_tol
 from bisimetric.solvers.policy_iteration import PolicyIteration
 from bisimetric.solving.history import Status
+from bisimetric.solving.kinds import KINDS
 from bisimetric.solving.side_by_side import ManySolutions
 from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
 
 NO_TIME = 1e-9  # seconds, for what nothing is to be computed for
-BATCHES_AT_ONCE = 128  # batches that threads share before `on_solution` is called for their problems: about two seconds
+PROBLEMS_OF_A_WAVE = 2**13  # that threads share before `on_solution` is called for them: about half a second
 
 
 def solve_many(
@@ -33,6 +34,7 @@ def solve_many(
     solver: AnySolver | str | None = None,
     *,
     tol: float | None = None,
+    max_steps: int | None = None,
     time_limit: float | None = None,
     throw: bool = True,
     on_solution: Callable[[int, Any], None] | None = None,
@@ -40,7 +42,8 @@ def solve_many(
     """Solve many problems, each to a certified relative gap of `tol`.
 
     Problems of up to 64 pairs of states are solved side by side in few compiled calls, which threads share. For chains
-    of four states that takes about a twelfth of the time of a loop over `solve`.
+    of four states that takes about a twelfth of the time of a loop over `solve`. Their steps are taken inside those
+    calls, so there is no `on_step`; `on_solution` tells the progress.
 
     Parameters
     ----------
@@ -50,13 +53,16 @@ def solve_many(
         As for `solve`. Only the default, `PolicyIteration()`, solves problems side by side.
     tol : float, optional
         As for `solve`, for every problem.
+    max_steps : int, optional
+        As for `solve`, for every problem. With it problems are solved one after the other.
     time_limit : float, optional
         Seconds for all problems together. Those that are not solved by then have the status TIME_LIMIT, and the
-        interval that was proved by then.
+        interval that was proved by then; where no time was left to begin, what holds before any step, computed when it
+        is read.
     throw : bool, default True
         Raise when a problem misses an explicit tolerance, after all are solved. With False their statuses tell.
     on_solution : function of a number and a Solution, optional
-        Called after every problem, with its place in the list.
+        Called for every problem with its place in the list, after it, or after some thousands of small ones.
 
     Returns
     -------
@@ -71,6 +77,8 @@ def solve_many(
         that missed it.
     ManyInterrupted
         Ctrl-C; `error.solutions` has those that are finished, None in the places of the others.
+    InvalidProblem
+        An entry of the list is no problem; the message has its place.
 
     Examples
     --------
@@ -85,10 +93,11 @@ def solve_many(
         raise InvalidOption(f"problems is a {type(problems).__name__}, expected a list of problems")
     function_or_none(on_solution, "on_solution")
     flag(throw, "throw")
-    asked = list(problems)
+    asked = _checked(problems)
     chosen = None if solver is None else by_name(solver)
     goal = checked_tol(tol, chosen or PolicyIteration())
-    work = _Work(asked, chosen, goal if tol is not None else None, on_solution)
+    steps = None if max_steps is None else whole(max_steps, "max_steps", at_least=1)
+    work = _Work(asked, chosen, goal if tol is not None else None, steps, on_solution)
     try:
         with nullcontext() if time_limit is None else deadline(seconds_of(time_limit)):
             work.run()
@@ -102,6 +111,17 @@ def solve_many(
     return work.found
 
 
+def _checked(problems: Iterable[Any]) -> list[Any]:
+    """The problems as a list; raises at the first entry that is none."""
+    asked, kinds = list(problems), tuple(KINDS)
+    for k, problem in enumerate(asked):
+        if not isinstance(problem, kinds):
+            raise InvalidProblem(
+                f"problems[{k}] is a {type(problem).__name__}, expected a Problem(source, target, discount=...)"
+            )
+    return asked
+
+
 class _Work:
     """One call: the solutions found so far, by the place of their problem."""
 
@@ -110,11 +130,13 @@ class _Work:
         problems: Sequence[Any],
         solver: AnySolver | None,
         tol: float | None,
+        max_steps: int | None,
         on_solution: Callable[[int, Any], None] | None,
     ) -> None:
         self._problems = problems
         self._solver = solver
         self._tol = tol
+        self._max_steps = max_steps
         self._on_solution = on_solution
         self.found: list[Any] = [None] * len(problems)
         self._last: tuple[int, Any] | None = None  # the last answer without time, and its place
@@ -122,63 +144,77 @@ class _Work:
 
     def run(self) -> None:
         """Solve what fits into batches, then the rest; what is not solved before the deadline is known a priori."""
-        if self._solver is None or self._solver == PolicyIteration():
-            together = list(batches(self._problems, fitting(self._problems)))
-            for first in range(0, len(together), BATCHES_AT_ONCE):
-                if seconds_left() > 0.0:
-                    self._solve_batches(together[first : first + BATCHES_AT_ONCE])
+        if (self._solver is None or self._solver == PolicyIteration()) and self._max_steps is None:
+            for first in range(0, len(self._problems), PROBLEMS_OF_A_WAVE):
+                if seconds_left() <= 0.0:
+                    break
+                wave = range(first, min(first + PROBLEMS_OF_A_WAVE, len(self._problems)))
+                self._solve_batches(list(batches(self._problems, fitting(self._problems, wave))))
         for k, found in enumerate(self.found):
             if found is None:
                 self._solve_alone(k)
 
     def _solve_batches(self, together: Sequence[tuple[list[int], ManyProblems]]) -> None:
-        """Solve batches by several threads, each with all of its Python code: it runs while others are in kernels."""
-        tol = PolicyIteration.default_tol if self._tol is None else self._tol
-        answers: list[tuple[ManySolutions, list[Solution]] | None] = [None] * len(together)
+        """Solve batches by several threads, each with all of its Python code: it runs while others are in kernels.
+
+        Every answer is kept as soon as it is there, so that nothing that ends the work loses it.
+        """
+        unsolved: list[dict[int, Solution] | None] = [None] * len(together)  # by place; None for batches without answer
         until = DEADLINE.get()  # helpers do not know it
 
         def work(first: int, last: int) -> None:
             with one_thread(), deadline(until - time.perf_counter()):
                 for k in range(first, last):
-                    answer = solve(together[k][1], tol=tol, throw=False)
-                    answers[k] = answer, answer.solutions()
+                    unsolved[k] = self._solve_batch(*together[k])
 
+        with suppress(OutOfTime):
+            for_each_block(work, len(together), largest=1)
+        for (places, _), left in zip(together, unsolved, strict=True):
+            if left is None:
+                continue
+            for place in places:
+                if place in left:
+                    self._solve_alone(place, initial=left[place])
+                else:
+                    self._tell(place)
+
+    def _solve_batch(self, places: list[int], problems: ManyProblems) -> dict[int, Solution]:
+        """Keep what is solved, and after a deadline what is known; returns the others, by their places."""
+        tol = PolicyIteration.default_tol if self._tol is None else self._tol
         try:
-            with suppress(OutOfTime):
-                for_each_block(work, len(together), largest=1)
-        finally:
-            for (places, _), answer in zip(together, answers, strict=True):
-                if answer is not None:
-                    self._accept_batch(places, *answer)
-
-    def _accept_batch(self, places: list[int], answer: ManySolutions, solutions: list[Solution]) -> None:
-        status = answer.record.status
-        if status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        unsolved = set(answer.unsolved())
-        for k, (place, solution) in enumerate(zip(places, solutions, strict=True)):
-            if k in unsolved and status is not Status.TIME_LIMIT:
-                self._solve_alone(place, initial=solution)
+            answer: ManySolutions = solve(problems, tol=tol)
+        except ToleranceNotReached as missed:  # by some of them
+            answer = missed.solution
+        unsolved, late = set(answer.unsolved()), answer.status is Status.TIME_LIMIT
+        left = {}
+        for k, (place, solution) in enumerate(zip(places, answer.solutions(), strict=True)):
+            if k in unsolved and not late:
+                left[place] = solution
             else:
-                self._accept(place, solution, reached=k not in unsolved)
+                self._keep(place, solution, reached=k not in unsolved)
+        return left
 
     def _solve_alone(self, k: int, initial: Any = None) -> None:
         left = seconds_left()
-        if left <= 0.0 and type(self._problems[k]) is Problem:
+        if left <= 0.0 and initial is not None:
+            self._keep(k, initial, reached=False)
+        elif left <= 0.0 and type(self._problems[k]) is Problem:
             reached = self._tol is None or is_immediate(self._problems[k])
-            self._accept(k, Solution.later(self._late, k), reached=reached)
-            return
-        solution = self._answer(k, None if left == math.inf else max(left, NO_TIME), initial)
-        if solution.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        self._accept(k, solution, reached=self._tol is None or solution.reached_tol)
+            self._keep(k, Solution.later(self._late, k), reached=reached)
+        else:
+            solution = self._answer(k, None if left == math.inf else max(left, NO_TIME), initial)
+            self._keep(k, solution, reached=self._tol is None or solution.reached_tol)
+        self._tell(k)
 
     def _answer(self, k: int, seconds: float | None, initial: Any = None) -> Any:
         try:
             with no_deadline():  # the solve has it as its own limit, and gives an answer
                 return solve(
-                    self._problems[k], self._solver, tol=self._tol, time_limit=seconds, initial=initial, throw=False
-                )
+                    self._problems[k], self._solver, tol=self._tol, max_steps=self._max_steps, time_limit=seconds,
+                    initial=initial,
+                )  # fmt: skip
+        except ToleranceNotReached as missed:
+            return missed.solution
         except BisimetricError as error:
             error.add_note(f"problems[{k}]")
             raise
@@ -189,13 +225,15 @@ class _Work:
             self._last = k, self._answer(k, NO_TIME)
         return getattr(self._last[1], name)
 
-    def _accept(self, k: int, solution: Any, *, reached: bool) -> None:
+    def _keep(self, k: int, solution: Any, *, reached: bool) -> None:
         self.found[k] = solution
         if not reached:
             self.missed.append(k)
+
+    def _tell(self, k: int) -> None:
         if self._on_solution is not None:
             with no_deadline():
-                self._on_solution(k, solution)
+                self._on_solution(k, self.found[k])
 
 
 def _raise_if_missed(solutions: list[Any], missed: list[int], tol: float) -> None:

@@ -9,11 +9,12 @@ all journals that it finds. A journal is a sequence of records of 64 bytes:
     checksum    7    of those 57 bytes
 
 A record with the status CLAIM has no numbers: its run has begun to solve the chunk of which this is the first pair.
-Other runs take such chunks last, so that simultaneous runs share the work; a run that dies blocks nothing.
+Other runs take such chunks last, so that simultaneous runs share the work; a run that dies blocks nothing. The last
+record of a run that came to its end has the status ENDED, and no numbers either: nobody writes that journal any more.
 
 A record is written by one call, so a killed run leaves at most one torn record, at the end. Torn and damaged records
-are skipped, and their pairs are computed again. Anything called `<name>.pairs` that is not a journal is skipped too:
-folders, pipes, broken links, files that cannot be read or are too large.
+are skipped, and their pairs are computed again; `notes` says how many. Anything called `<name>.pairs` that is not a
+journal is skipped too: folders, pipes, broken links, files that cannot be read or are too large.
 
 Records are forced to the disk about once a second and at the end of a run, so a power failure loses at most the records
 of one second. At the same moments a run checks that its journal is still in its place. If the folder or the journal has
@@ -37,6 +38,7 @@ from typing import NamedTuple
 
 from bisimetric.errors import FileFormatError
 from bisimetric.io.files import SIZE_LIMIT, described, usable_path
+from bisimetric.many.tally import Tally, notes
 from bisimetric.solving.history import Status
 
 SUFFIX = ".pairs"
@@ -44,7 +46,7 @@ STATUSES = tuple(Status)
 NUMBERS = struct.Struct("<3dB")
 KEY_BYTES = 32
 CODE_BYTES = 8  # at the beginning of a key: a digest of the code that computed the numbers
-CLAIM = 255  # status of a record that says what a run is at
+CLAIM, ENDED = 255, 254  # status of a record that says what a run is at, and of the last one of a run
 CHECKSUM_BYTES = 7
 CONTENT_BYTES = KEY_BYTES + NUMBERS.size
 RECORD_BYTES = CONTENT_BYTES + CHECKSUM_BYTES
@@ -68,7 +70,7 @@ class PairStore:
         self._folder = usable_path(folder, "store")
         self._journal: _Journal | None = None  # opened with the first record to write
         self._records: dict[bytes, bytes] = {}  # records found or written, by their key
-        self._read: dict[str, int] = {}  # how many records of every journal have been read
+        self._tallies: dict[str, Tally] = {}  # of every journal, as far as it has been read
         self._claimed: set[bytes] = set()  # by other runs
         self._synced = 0.0
         try:
@@ -98,19 +100,26 @@ class PairStore:
         """The numbers of the wanted keys that some run has finished; later calls return only what is new."""
         found: dict[bytes, Numbers] = {}
         for path in self._journals():
+            tally = self._tallies.setdefault(path.name, Tally())
             with suppress(OSError):  # a journal that cannot be read to its end
-                for record in records_of(path, self._read.get(path.name, 0)):
-                    self._read[path.name] = self._read.get(path.name, 0) + 1
-                    key = record[:KEY_BYTES]
-                    if key not in wanted:
-                        continue
-                    if is_claim(record):
+                for record in records_of(path, tally.read):
+                    tally.read += 1
+                    key, status = record[:KEY_BYTES], status_of(record)
+                    if status is None:
+                        tally.lost += 1
+                    elif status == CLAIM and key in wanted:
                         self._claimed.add(key)
-                    elif key not in found and key not in self._records:
-                        numbers = numbers_of(record)
-                        if numbers is not None:
-                            found[key], self._records[key] = numbers, record
+                    elif status not in (CLAIM, ENDED):
+                        tally.codes[key[:CODE_BYTES]] += 1
+                        if key in wanted and key not in found and key not in self._records:
+                            numbers = numbers_of(record)
+                            if numbers is not None:
+                                found[key], self._records[key] = numbers, record
         return found
+
+    def notes(self, code: bytes) -> list[str]:
+        """What should be told about the files that have been read; `code` is the beginning of this version's keys."""
+        return list(notes(self._folder, self._tallies, code, RECORD_BYTES))
 
     def _journals(self) -> list[Path]:
         """The files of all other runs."""
@@ -126,7 +135,7 @@ class PairStore:
 
     def claim(self, key: bytes) -> None:
         """Tell other runs that this one begins to solve this."""
-        self._append(_record(key, NUMBERS.pack(0.0, 0.0, 0.0, CLAIM)))
+        self._append(_without_numbers(key, CLAIM))
 
     def check_writable(self) -> None:
         """Raise if the folder is not writable, before the work begins."""
@@ -158,11 +167,13 @@ class PairStore:
             raise self._refusal("cannot be written", error) from None
 
     def close(self) -> None:
-        """Force all records to the disk; also after an error or Ctrl-C."""
+        """Mark the end and force all records to the disk; also after an error or Ctrl-C."""
         if self._journal is None:
             return
         try:
             self._sync()
+            with suppress(OSError):  # the disk may be full
+                self._journal.write(END_RECORD)
         except OSError as error:
             raise self._refusal("cannot be written", error) from None
         finally:
@@ -253,14 +264,18 @@ def _record(key: bytes, numbers: bytes) -> bytes:
     return key + numbers + _checksum(key + numbers)
 
 
-def is_claim(record: bytes) -> bool:
-    """Whether a record says what its run is at."""
-    return record[CONTENT_BYTES - 1] == CLAIM and _checksum(record[:CONTENT_BYTES]) == record[CONTENT_BYTES:]
+def _without_numbers(key: bytes, status: int) -> bytes:
+    return _record(key, NUMBERS.pack(0.0, 0.0, 0.0, status))
+
+
+def status_of(record: bytes) -> int | None:
+    """The status of a record: a place in the list of all statuses, CLAIM or ENDED; None if its checksum is wrong."""
+    return record[CONTENT_BYTES - 1] if _checksum(record[:CONTENT_BYTES]) == record[CONTENT_BYTES:] else None
 
 
 def numbers_of(record: bytes) -> Numbers | None:
     """The numbers of a record; None if its checksum is wrong, or its numbers are impossible or none."""
-    if _checksum(record[:CONTENT_BYTES]) != record[CONTENT_BYTES:]:
+    if status_of(record) is None:
         return None
     value, lower, upper, status = NUMBERS.unpack(record[KEY_BYTES:CONTENT_BYTES])
     if not 0.0 <= lower <= value <= upper < float("inf") or status >= len(STATUSES):
@@ -268,8 +283,17 @@ def numbers_of(record: bytes) -> Numbers | None:
     return Numbers(value, lower, upper, STATUSES[status])
 
 
+def has_ended(path: Path) -> bool:
+    """Whether the last record of a journal says that its run has ended."""
+    size = path.stat().st_size
+    return size % RECORD_BYTES == 0 and [*records_of(path, size // RECORD_BYTES - 1)] == [END_RECORD]
+
+
 def _checksum(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).digest()
+
+
+END_RECORD = _without_numbers(bytes(KEY_BYTES), ENDED)
 
 
 def sync_folder(folder: Path) -> None:

@@ -57,7 +57,8 @@ class Distances(InNotebooks, PlottedTable, Immutable):
     status : [N, M] array of `Status`
         How the solve of each pair ended. SOLVED and COMPLETED mean that the solver's default tolerance was reached; the
         bounds hold for every status. TIME_LIMIT is a pair that a time limit left no time for, FAILED one whose solve
-        ended with an error. Where nothing is known the value is NaN, and the bounds are 0 and infinity.
+        ended with an error. Where nothing was computed the value is NaN; the bounds are 0 and the largest cost forever,
+        max c/(1-γ), or infinity where the costs are not known or there is an error.
     gap : float
         max(upper - lower).
     question : TableQuestion or None

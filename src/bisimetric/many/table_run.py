@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from bisimetric._support import memory
 from bisimetric._support.frozen import frozen
+from bisimetric._support.text import notice
 from bisimetric._support.threads import no_deadline
 from bisimetric.errors import PairFailed, PairwiseInterrupted, ToleranceNotReached
 from bisimetric.many.backends import Backend
@@ -21,7 +22,7 @@ from bisimetric.many.plan import Failure, Place, Plan
 from bisimetric.many.processes import Processes, ThisProcess
 from bisimetric.many.question import Pair, PairOutcome, PairQuestion, name_pair_in_errors
 from bisimetric.many.runs import outcomes
-from bisimetric.many.store import Numbers, PairStore
+from bisimetric.many.store import CODE_BYTES, Numbers, PairStore
 from bisimetric.many.table import Distances, TableQuestion
 from bisimetric.models.mdp import Model
 from bisimetric.operators.bellman import Bellman
@@ -101,6 +102,8 @@ class TableRun:
             self._keys = [self._question.key(self._digest, entry.key) for entry in self._plan.entries]
             self._places = {key: k for k, key in enumerate(self._keys)}
             self._look()
+            for line in self._store.notes(self._digest[:CODE_BYTES]):
+                notice(line)
 
     def _look(self) -> None:
         """Take what is in the store by now."""

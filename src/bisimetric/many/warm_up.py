@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy import sparse
 
 from bisimetric import solvers
 from bisimetric._distance import distance
@@ -20,6 +21,7 @@ from bisimetric.bisimulation.aggregation import aggregate
 from bisimetric.bisimulation.metric import bisimilarity_distance, bisimulation_metric
 from bisimetric.bisimulation.quotient import quotient
 from bisimetric.environments.random_chains import random_sparse_chain
+from bisimetric.linear.direct import Factors
 from bisimetric.many.solve_many import solve_many
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
@@ -92,9 +94,10 @@ def _uncertain() -> None:
 
 def _labels() -> None:
     """Labels that end a game, with a discount and without."""
-    chain, other = _rows(8, 3, 0), _rows(9, 3, 1)
-    for discount in (0.9, 1.0):
-        bisimilarity_distance(chain, other, discount=discount)
+    for width, n in ((3, 8), (12, 24), (24, 24)):
+        chain, other = _rows(n, width, 0), _rows(n + 1, width, 1)
+        for discount in (0.9, 1.0):
+            bisimilarity_distance(chain, other, discount=discount).explain()
 
 
 def _doubled(chain: MarkovChain) -> MarkovChain:
@@ -160,6 +163,14 @@ def _nearby() -> None:
         solver.resume(bellman, solver.init(bellman, None).witness)
 
 
+def _eliminations() -> None:
+    """Systems in which something leads nowhere back, with places of both widths."""
+    for kind in (np.int32, np.int64):
+        path = sparse.csr_array(np.eye(3, k=1))
+        path.indices, path.indptr = path.indices.astype(kind), path.indptr.astype(kind)
+        Factors(path, 0.9).once(np.ones(3), 0.0)
+
+
 TASKS: dict[str, Callable[[], None]] = {
     "distances between chains with few successors": lambda: _distances(3, 6),
     "distances between chains with many successors": lambda: _distances(12, 24),
@@ -176,6 +187,7 @@ TASKS: dict[str, Callable[[], None]] = {
     "gradients": _derivatives,
     "average costs and finite horizons": _objectives,
     "problems near solved ones": _nearby,
+    "linear systems without cycles": _eliminations,
 }
 
 

@@ -146,9 +146,7 @@ def new_trees(bellman: Bellman, *, may_round: bool = False, rows: tuple[int, int
     """
     n, m = bellman.shape
     offset, shift = _layout(bellman, may_round)
-    needed = _bytes(bellman, offset, shift)
-    if rows is not None:
-        needed = int(needed * (offset[rows[1]] - offset[rows[0]]) / max(offset[-1], 1))
+    needed = _bytes(bellman, offset, shift, rows)
     if needed > memory.NEGLIGIBLE:
         what = f"solving {n} x {m} state pairs"
         memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")
@@ -200,9 +198,12 @@ def tree_cells(bellman: Bellman) -> int:
     return int(_layout(bellman, may_round=False)[0][-1])
 
 
-def tree_bytes(bellman: Bellman, *, may_round: bool = False) -> int:
-    """Memory for the trees of all pairs, and for the vectors that an exact solve needs beside them."""
-    return _bytes(bellman, *_layout(bellman, may_round))
+def tree_bytes(bellman: Bellman, *, may_round: bool = False, rows: tuple[int, int] | None = None) -> int:
+    """Memory for the trees of all pairs, and for the vectors that an exact solve needs beside them.
+
+    With `rows`, the share of those source rows.
+    """
+    return _bytes(bellman, *_layout(bellman, may_round), rows)
 
 
 def tree_begins(bellman: Bellman, trees: Trees) -> Ints:
@@ -247,14 +248,18 @@ def node_bits(bellman: Bellman, *, compact: bool = False) -> int:
     return next(bits for bits in (COMPACT_BITS, 8, 16, 32) if needed <= bits and (compact or bits > COMPACT_BITS))
 
 
-def _bytes(bellman: Bellman, offset: Ints, shift: int) -> int:
-    """Memory for trees of this layout and for what an exact solve needs beside them."""
+def _bytes(bellman: Bellman, offset: Ints, shift: int, rows: tuple[int, int] | None = None) -> int:
+    """Memory for trees of this layout and for what an exact solve needs beside them, or the share of some rows."""
     n, m = bellman.shape
     size = bellman.pairs.size
     code, flow = shift // 4, COMPACT_FLOW_BYTES if shift == COMPACT_BITS else FLOW_BYTES
     trees = int(offset[-1]) * (code + flow) + code * size
     lists = sum(array.nbytes for array in bellman.pairs.listed)
-    return trees + lists + 8 * PAIR_VECTORS * size + 8 * STATE_VECTORS * n * m
+    needed = trees + lists + 8 * PAIR_VECTORS * size + 8 * STATE_VECTORS * n * m
+    if rows is None:
+        return needed
+    first, last, end = (int(offset[k]) for k in (*rows, -1))  # Python's numbers: the product has more than 63 bits
+    return needed * (last - first) // max(end, 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

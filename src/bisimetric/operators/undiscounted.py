@@ -16,12 +16,13 @@ Reference: Bertsekas & Tsitsiklis 1991 (stochastic shortest paths: all policies 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from bisimetric import kernels
-from bisimetric.kernels.layout import Rows
+from bisimetric.kernels.layout import Cells, Rows
 from bisimetric.models.rows import Floats, Mask
 from bisimetric.operators.bellman import Bellman, Sweep, as_rows
 from bisimetric.operators.evaluation import Evaluation
@@ -136,15 +137,32 @@ def swept_times(bellman: UndiscountedBellman, steps: Floats) -> TreeWitness:
     return TreeWitness(counting, value, trees)
 
 
-def couplings_at_ends(problem: BisimilarityProblem, ends: Ends, value: Floats) -> TreeWitness | None:
-    """Couplings at the ends where labels are equal, optimal for the value; None if there are no such ends."""
-    quotient = problem.quotient
-    inside = ends.known & ~quotient.differ
-    if not inside.any():
-        return None
-    source, target = quotient_rows(quotient)
-    pairs = PairList.outside(~inside, source, target, symmetric=False)
-    bellman = replace(Bellman.between(source, target, ends.value, 1.0, 1.0), stop=~inside, pairs=pairs)
-    trees = new_trees(bellman)
-    bellman.improve(value, trees, cold=True)
-    return TreeWitness(bellman, value, trees).at_rest()
+@dataclass(frozen=True, eq=False)
+class CouplingsAtEnds:
+    """Couplings at the ends where labels are equal, optimal for the value; computed when they are first read.
+
+    The distances there are known without them, so that no solve has to wait for them.
+    """
+
+    problem: BisimilarityProblem
+    ends: Ends
+    value: Floats  # [classes, classes]
+
+    @property
+    def cells_per_pair(self) -> int:
+        return self._trees.cells_per_pair
+
+    def cells(self, first: int, last: int) -> Cells:
+        """Couplings and potentials of the flat pairs of classes first..last."""
+        return self._trees.cells(first, last)
+
+    @cached_property
+    def _trees(self) -> TreeWitness:
+        quotient = self.problem.quotient
+        elsewhere = ~self.ends.known | quotient.differ
+        source, target = quotient_rows(quotient)
+        pairs = PairList.outside(elsewhere, source, target, symmetric=False)
+        bellman = replace(Bellman.between(source, target, self.ends.value, 1.0, 1.0), stop=elsewhere, pairs=pairs)
+        trees = new_trees(bellman)
+        bellman.improve(self.value, trees, cold=True)
+        return TreeWitness(bellman, self.value, trees).at_rest()

@@ -12,20 +12,26 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from bisimetric._support import memory
 from bisimetric._support.content import EqualByContent
 from bisimetric._support.frozen import Immutable, changed, frozen
 from bisimetric._support.options import flag, shown
 from bisimetric._support.text import discount_text, printable
 from bisimetric._support.viewed import InNotebooks
-from bisimetric.cost.ground import Cost, Named, called_costs, checked_costs, cost_words, normalise, reward_gap
+from bisimetric.cost.ground import (
+    Cost,
+    Named,
+    called_costs,
+    checked_costs,
+    cost_words,
+    normalise,
+    require_room_for_costs,
+    reward_gap,
+)
 from bisimetric.errors import InvalidProblem
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.frames import aligned_table
 from bisimetric.models.mdp import MDP
 from bisimetric.models.rows import Floats, as_array, is_scalar
-
-BYTES_PER_CHECKED_PAIR = 18  # the given cost, its checked copy, and masks during the checks
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -224,10 +230,7 @@ class GroundCost(NamedTuple):
 def ground_cost(cost: npt.ArrayLike | Cost | None, source: MarkovChain, target: MarkovChain) -> GroundCost:
     """What a user gives as a cost, checked; None is the gap between rewards."""
     shape = (source.n_states, target.n_states)
-    needed = BYTES_PER_CHECKED_PAIR * shape[0] * shape[1]
-    if needed > memory.NEGLIGIBLE:
-        what = f"the cost between {shape[0]} x {shape[1]} states"
-        memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")
+    require_room_for_costs(*shape)
     ground = reward_gap if cost is None else cost
     checked = _checked_cost(ground, source, target, shape)
     error = ground.error(source, target) if isinstance(ground, Named) else 0.0

@@ -9,7 +9,9 @@ sweep, over the network.
 
 from __future__ import annotations
 
+import math
 import os
+import platform
 import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -20,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisimetric import __version__
+from bisimetric._support import memory
 from bisimetric._support.blocks import THREADS_VARIABLE
 from bisimetric._support.ray import ray_connection
 from bisimetric._support.threads import OutOfTime, deadline, seconds_left
@@ -28,9 +31,9 @@ from bisimetric.errors import ClusterUnavailable, InvalidOption, SolverFailed
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.sharding.shard import Shard
-from bisimetric.sharding.shards import Shards
+from bisimetric.sharding.shards import Room, Shards
 
-START_SECONDS = 120.0  # until a worker has started and loaded its libraries
+START_SECONDS = 120.0  # until workers have started and loaded their libraries, where there is no time limit
 MOST_DEATHS = 3  # of the workers of one shard while they answer one question
 
 
@@ -38,6 +41,10 @@ class ShardActor:
     """The process of one shard."""
 
     _shard: Shard
+
+    def room(self) -> Room:
+        """Where this process is, and what is free there."""
+        return Room(platform.node(), memory.available_bytes())
 
     def open(self, bellman: Bellman, own_cost: bool, rows: tuple[int, int], threads: int) -> str:
         """Make room for the trees of these rows; returns the version of this package."""
@@ -97,12 +104,12 @@ class RayShards(Shards):
                     f"{len(self.rows)} workers with {threads} threads need {cpus} CPUs, Ray has {there}; take fewer, "
                     "or start Ray with more"
                 )
-            self._bellman = ray.put(bellman)
             self._remote = ray.remote(ShardActor)
             stack.callback(_end, ray, self._actors)
             self._actors += [self._new_actor() for _ in self.rows]
-            for k in range(len(self.rows)):
-                self._open(k)
+            self.require_room(bellman, self._started([actor.room.remote() for actor in self._actors]))
+            self._bellman = ray.put(bellman)
+            self._open(range(len(self.rows)))
             self._close = weakref.finalize(self, stack.pop_all().close)
 
     def ask(self, method: str, *args: Any, only: Sequence[int] | None = None) -> list[Any]:
@@ -160,19 +167,32 @@ class RayShards(Shards):
         with suppress(Exception):
             self._ray.kill(self._actors[k])
         self._actors[k] = self._new_actor()
-        self._open(k)
+        self._open([k])
         for args in self._sweeps:
             self._call(k, "sweep", args)
 
     def _new_actor(self) -> Any:
         return self._remote.options(num_cpus=self._threads, scheduling_strategy="SPREAD").remote()
 
-    def _open(self, k: int) -> None:
-        errors = self._ray.exceptions
-        opened = self._actors[k].open.remote(self._bellman, self._own_cost, self.rows[k], self._threads)
+    def _open(self, which: Sequence[int]) -> None:
+        """Give the operator to these workers, all at the same time."""
+        versions = self._started(
+            [self._actors[k].open.remote(self._bellman, self._own_cost, self.rows[k], self._threads) for k in which]
+        )
+        for version in versions:
+            if version != __version__:
+                raise ClusterUnavailable(f"workers of Ray have bisimetric {version}, expected {__version__} as here")
+
+    def _started(self, calls: Sequence[Any]) -> list[Any]:
+        """The answers to the first calls of workers, which wait until their processes are there."""
+        errors, left = self._ray.exceptions, seconds_left()
         try:
-            version = self._ray.get(opened, timeout=START_SECONDS)
+            answers: list[Any] = self._ray.get(
+                list(calls), timeout=START_SECONDS if left == math.inf else max(left, 0.0)
+            )
         except errors.GetTimeoutError:
+            if left < math.inf:
+                raise OutOfTime from None
             raise ClusterUnavailable(
                 f"Ray started no worker within {START_SECONDS:g} seconds; others may use all of its CPUs"
             ) from None
@@ -180,8 +200,7 @@ class RayShards(Shards):
             raise error.cause from None
         except errors.RayActorError as error:
             raise ClusterUnavailable(f"a worker of Ray ended as it started: {error}") from None
-        if version != __version__:
-            raise ClusterUnavailable(f"workers of Ray have bisimetric {version}, expected {__version__} as here")
+        return answers
 
 
 def _end(ray: Any, actors: list[Any]) -> None:

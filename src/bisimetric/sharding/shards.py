@@ -5,14 +5,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bisimetric._support import memory
 from bisimetric.kernels.layout import Trees
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman, Sweep
-from bisimetric.operators.trees import outline_of_trees
+from bisimetric.operators.trees import outline_of_trees, tree_bytes
+
+
+class Room(NamedTuple):
+    """Where a worker is, and what is free there."""
+
+    machine: str
+    free: int | None  # bytes; None if the system does not say
 
 
 class Shards(ABC):
@@ -29,6 +37,15 @@ class Shards(ABC):
     @abstractmethod
     def ask(self, method: str, *args: Any, only: Sequence[int] | None = None) -> list[Any]:
         """What this method of every shard answers, in the order of the rows; or `only` some of them are asked."""
+
+    def require_room(self, bellman: Bellman, rooms: Sequence[Room]) -> None:
+        """Raise if the workers of a machine together need more than is free there; before anything is allocated."""
+        n, m = bellman.shape
+        for machine, free in dict(rooms).items():
+            inside = [rows for rows, room in zip(self.rows, rooms, strict=True) if room.machine == machine]
+            needed = sum(tree_bytes(bellman, may_round=True, rows=rows) for rows in inside)
+            what = f"solving {n} x {m} state pairs, of which {len(inside)} workers are on {machine},"
+            memory.require_of(free, needed, what, "merge bisimilar states, or take more machines")
 
     @abstractmethod
     def put(self, array: Floats) -> Any:

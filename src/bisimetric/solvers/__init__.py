@@ -106,5 +106,6 @@ def by_name(solver: AnySolver | str) -> AnySolver:
     if isinstance(solver, str) and solver in names:
         made: AnySolver = __getattr__(names[solver])()
         return made
-    expected = f"expected a solver such as PolicyIteration(), or a name: {', '.join(SOLVERS)}"
-    raise InvalidOption(f"solver is {solver!r}, {expected}{hint(solver, SOLVERS)}")
+    known = [*SOLVERS, *FOR_CLUSTERS]
+    expected = f"expected a solver such as PolicyIteration(), or a name: {', '.join(known)}"
+    raise InvalidOption(f"solver is {solver!r}, {expected}{hint(solver, known)}")

@@ -18,9 +18,9 @@ from bisimetric.couplings.witness import ChosenWitness, IndependentWitness, Proo
 from bisimetric.models.rows import Floats
 from bisimetric.operators.bellman import Bellman
 from bisimetric.operators.undiscounted import (
+    CouplingsAtEnds,
     Ends,
     UndiscountedBellman,
-    couplings_at_ends,
     find_ends,
     longest_times,
     quotient_rows,
@@ -97,5 +97,6 @@ class BisimilarityQuestion(Question[BisimilarityProblem, UndiscountedBellman, It
             solved = IndependentWitness(
                 replace(Bellman.between(*rows, self._ends.value, 1.0, 1.0), stop=quotient.differ)
             )
-        others = couplings_at_ends(self.problem, self._ends, value)
-        return solved if others is None else ChosenWitness(solved, others, self._ends.known.ravel())
+        if not (self._ends.known & ~quotient.differ).any():
+            return solved
+        return ChosenWitness(solved, CouplingsAtEnds(self.problem, self._ends, value), self._ends.known.ravel())

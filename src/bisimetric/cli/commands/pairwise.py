@@ -72,7 +72,7 @@ def _add_arguments(command: ArgumentParser) -> None:
         "--jobs",
         type=int,
         metavar="N",
-        help="Number of processes, by default 1, of Ray all processors; -1 is one for every core.",
+        help="Number of processes, by default 1, of Ray all processors; -1 is one for every core, -2 for all but one.",
     )
     command.add_argument(
         "--backend",
