@@ -37,6 +37,14 @@ def test_chains_of_samples_are_the_estimates():
     assert chains[0].transitions.toarray()[paid, paid] == pytest.approx(1.0)
 
 
+def test_chains_of_samples_leave_shared_arrays_writable():
+    """A kernel is compiled again for arrays that are read-only."""
+    both = pooled(*(bm.from_trajectories(log) for log in logs("changed")))
+    both.chain(both.sequences.totals(both.split()[0]))
+    assert both.layout.indptr.flags.writeable
+    assert both.layout.target.flags.writeable
+
+
 def test_a_log_with_all_states_is_left_as_it_is():
     """And one with fewer gets the others, without data."""
     a, b = (bm.from_trajectories(log) for log in logs("changed"))

@@ -96,7 +96,8 @@ class PooledLogs(Immutable):
     def chain(self, total: Totals) -> MarkovChain:
         """The chain of a sample."""
         n, rows = len(self.names), self.rows(total)
-        matrix = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(n, n))
+        places = rows.indices.copy(), rows.indptr.copy()  # a chain's arrays become read-only, and others share these
+        matrix = sparse.csr_array((rows.data, *places), shape=(n, n))
         return changed(
             self.template,
             transitions=matrix,

@@ -84,7 +84,7 @@ class Factors:
 
     def once(self, b: Floats, target: float) -> Floats:
         """x with (I - γΠ) x = b by one pass over the components, without refinement."""
-        x = np.zeros(b.size)
+        x, b = np.zeros(b.size), np.ascontiguousarray(b)  # a kernel is compiled for every layout of its arrays
         for states, rows, begin, solve in self._stages:
             if solve is None:
                 kernels.components.substitute(states, begin, rows.indptr, rows.indices, rows.data, self._discount, b, x)
