@@ -64,6 +64,22 @@ def coin():
     return bm.Problem(source, target, discount=0.9, cost=cost)
 
 
+@pytest.mark.parametrize("stop", [None, [[False, True], [False, False], [True, False]]])
+@pytest.mark.parametrize("kept", ["as solved", "from a file", "linear program"])
+def test_its_matrix_is_a_copy(coin, tmp_path, kept, stop):
+    """Whoever changes the matrix, or asks for an explanation, changes nothing that the solution keeps."""
+    problem = bm.Problem(coin.source, coin.target, discount=0.9, cost=coin.cost, stop=stop)
+    solution = bm.solve(problem, "linear-program" if kept == "linear program" else None)
+    if kept == "from a file":
+        solution.save(tmp_path / "coin.npz")
+        solution = bm.load(tmp_path / "coin.npz")
+    before = solution.coupling.matrix()
+    solution.explain()
+    solution.coupling.matrix().data[:] = 0.0
+    assert (solution.coupling.matrix() != before).nnz == 0
+    assert before.data.any()
+
+
 def test_paths_are_seeded_and_possible(coin):
     """Same seed, same path; every move has positive probability in both chains and in the coupling."""
     coupling = bm.solve(coin).coupling

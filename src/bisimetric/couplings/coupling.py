@@ -190,7 +190,7 @@ class Coupling(InNotebooks, Immutable):
         rows = as_rows(self.problem.source.transitions), as_rows(self.problem.target.transitions)
         to = np.empty(len(cells.weight), np.int32 if n * m < 2**31 else np.int64)
         kernels.listing.flat_successors(first, cells.indptr, cells.left, cells.right, *rows, to)
-        return np.diff(cells.indptr), to, cells.weight
+        return np.diff(cells.indptr), to, cells.weight.copy()  # a witness may hand out what it keeps
 
     def law(self, start: object) -> Floats:
         """The joint law [n, m] of a pair of states, of an array [n, m], or for None of the chains' starts."""
