@@ -64,6 +64,15 @@ def test_sums_of_functions_of_one_state_are_solved_exactly(name, dense):
 
 
 @pytest.mark.parametrize("name", CHAINS)
+def test_arrays_and_factors_are_one_preconditioner(name):
+    """Small systems have explicit inverses, for a solve in one call; large ones have sparse factors."""
+    bellman, trees = improved(*CHAINS[name])
+    vector = np.random.default_rng(6).random(bellman.pairs.size)
+    dense, sparse = (Preconditioner(bellman, trees, dense=way)(vector, np.empty_like(vector)) for way in (True, False))
+    np.testing.assert_allclose(dense, sparse, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", CHAINS)
 def test_the_coarse_system_is_that_of_the_blocks(name):
     """Mean flows between blocks of pairs, against sums over the coupling's cells."""
     bellman, trees = improved(*CHAINS[name])
@@ -75,8 +84,9 @@ def test_the_coarse_system_is_that_of_the_blocks(name):
     cells = matrix.tocoo()
     np.add.at(flows, (block[cells.row], block[cells.col]), cells.data)
     flows /= np.bincount(block)[:, None]
-    factors = np.tril(modes.coarse, -1) + np.eye(len(flows)), np.triu(modes.coarse)
-    np.testing.assert_allclose(factors[0] @ factors[1], np.eye(len(flows)) - bellman.discount * flows, atol=1e-9)
+    one = np.eye(len(flows))
+    inverse = np.linalg.inv(one - bellman.discount * flows)
+    np.testing.assert_allclose(modes.coarse + one, inverse, rtol=1e-6, atol=1e-9 * inverse.max())
     assert np.bincount(layout.cluster_x).tolist() == layout.size_x.tolist()
 
 

@@ -139,42 +139,11 @@ def means(modes, by_row, by_cluster, mean_x, mean_y, block):
 
 
 @kernel
-def factorise(matrix):
-    """Replace a matrix I - γF, F stochastic, by its factors L (below the diagonal) and U: it needs no pivots."""
-    size = len(matrix)
-    for k in range(size):
-        pivot = matrix[k]
-        for i in range(k + 1, size):
-            row = matrix[i]
-            if row[k] != 0.0:
-                factor = row[k] / pivot[k]
-                row[k] = factor
-                for j in range(k + 1, size):
-                    row[j] -= factor * pivot[j]
-
-
-@summing_kernel
-def combine(modes, coarse, block, added_y, added):
-    """added[X, y] = added_y(y) + (A⁻¹ block - block)[X, cluster of y], where `coarse` holds the factors of A."""
-    height, width = block.shape
-    flat = block.reshape(height * width)
-    solved = flat.copy()
-    for i in range(solved.size):
-        row = coarse[i]
-        total = 0.0
-        for k in range(i):
-            total += row[k] * solved[k]
-        solved[i] -= total
-    for i in range(solved.size - 1, -1, -1):
-        row = coarse[i]
-        total = 0.0
-        for k in range(i + 1, solved.size):
-            total += row[k] * solved[k]
-        solved[i] = (solved[i] - total) / row[i]
-    for cluster in range(height):
+def combine(modes, among_blocks, added_y, added):
+    """added[X, y] = added_y(y) + among_blocks[X, cluster of y]."""
+    for cluster in range(len(modes.size_x)):
         for y in range(len(added_y)):
-            at = cluster * width + modes.cluster_y[y]
-            added[cluster, y] = added_y[y] + (solved[at] - flat[at])
+            added[cluster, y] = added_y[y] + among_blocks[cluster, modes.cluster_y[y]]
 
 
 @kernel

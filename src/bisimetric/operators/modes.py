@@ -36,7 +36,11 @@ class Preconditioner:
         (cluster_x, size_x), (cluster_y, size_y) = (_clusters(rows, most) for rows in (bellman.source, bellman.target))
         member = np.argsort(cluster_x, kind="stable")
         self.modes = Modes(cluster_x, cluster_y, size_x, size_y, offsets(size_x.astype(np.int64)), member)
-        self.inverses = tuple(_resolvent(rows, bellman.discount, dense) for rows in (bellman.source, bellman.target))
+        moves = [rows_matrix(rows) for rows in (bellman.source, bellman.target)]
+        self.inverses = tuple(
+            _resolvent(part, bellman.discount, dense or part.nnz > DENSE_RESOLVENT_FROM * part.shape[0] ** 2)
+            for part in moves
+        )
         stays = [_most_staying(rows) for rows in (bellman.source, bellman.target)]
         self.quickness = np.empty(n * m if min(stays) > SLUGGISH else 0, np.float32)
         shape = len(size_x), len(size_y)
@@ -50,8 +54,8 @@ class Preconditioner:
         )
         flows = self._flows(trees)
         flows /= np.outer(size_x, size_y).reshape(-1, 1)
-        self.coarse = np.eye(len(flows)) - bellman.discount * flows
-        kernels.modes.factorise(self.coarse)  # OpenBLAS' threads would keep spinning beside ours
+        # factors of large systems in any case: OpenBLAS' threads would keep spinning beside ours
+        self.coarse = _resolvent(sparse.csr_array(flows), bellman.discount, dense)
 
     def _flows(self, trees: Trees) -> Floats:
         """The mass that their couplings send from block to block; computes the quickness of all pairs too."""
@@ -67,7 +71,8 @@ class Preconditioner:
         mean = kernels.modes.means(modes, by_row, by_cluster, mean_x, mean_y, block)
         discount = self._bellman.discount
         added_x = _product(self.inverses[0], mean_x) + mean * discount / (1.0 - discount)
-        kernels.modes.combine(modes, self.coarse, block, _product(self.inverses[1], mean_y), added)
+        among_blocks = _product(self.coarse, block.ravel()).reshape(block.shape)
+        kernels.modes.combine(modes, among_blocks, _product(self.inverses[1], mean_y), added)
         quick = self.quickness
 
         def work(i: int, j: int) -> None:
@@ -122,15 +127,15 @@ def _most_staying(rows: Rows) -> float:
     return float(rows.data[rows.indices == state].max(initial=0.0))
 
 
-def _resolvent(rows: Rows, discount: float, dense: bool) -> Any:
-    """(I - γP)⁻¹ - I as an array, or the factors of I - γP."""
-    n = len(rows.indptr) - 1
-    moves = rows_matrix(rows)
-    if dense or len(rows.data) > DENSE_RESOLVENT_FROM * n * n:
+def _resolvent(moves: sparse.csr_array, discount: float, dense: bool) -> Any:
+    """(I - γP)⁻¹ - I as an array, or the factors of I - γP, whose diagonal is so large that pivots stay on it."""
+    n = moves.shape[0]
+    if dense:
         return np.linalg.inv(np.eye(n) - discount * moves.toarray()) - np.eye(n)
     from scipy.sparse import linalg
 
-    return linalg.splu(sparse.csc_matrix(sparse.eye(n) - discount * moves))
+    system = sparse.csc_matrix(sparse.eye(n) - discount * moves)
+    return linalg.splu(system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 def _product(resolvent: Any, vector: Floats) -> Floats:
