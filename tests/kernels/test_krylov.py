@@ -23,6 +23,11 @@ def plain_operations(matrix):
         out[:] = matrix @ vector
         return float(other @ out), float(out @ out)
 
+    def begin(system, b, t, r, shadow):
+        r[:] = b - t
+        shadow[:] = r
+        return float(r @ r), float(np.abs(r).max())
+
     def direction(p, r, v, beta, omega):
         p[:] = r + beta * (p - omega * v)
 
@@ -34,7 +39,7 @@ def plain_operations(matrix):
         r -= omega * t
         return float(shadow @ r), float(np.abs(r).max())
 
-    return bicgstab_over(apply, direction, half, full, np.copyto), products
+    return bicgstab_over(apply, begin, direction, half, full), products
 
 
 @pytest.mark.parametrize("discount", [0.5, 0.9, 0.99])

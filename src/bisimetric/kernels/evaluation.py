@@ -170,6 +170,23 @@ def sweep_stored(indptr, indices, data, b, discount, law, spare, times):
             law[row] = spare[row]
 
 
+@summing_kernel
+def step_begin(first, last, b, t, r, shadow, sums):
+    """r = shadow = b - t; sums[part] = (<r, r>, max |r|), for equal parts of the vectors."""
+    parts = len(sums)
+    for part in range(first, last):
+        product = 0.0
+        largest = 0.0
+        for k in range(Index(r.size * part // parts), Index(r.size * (part + 1) // parts)):
+            rest = b[k] - t[k]
+            r[k] = rest
+            shadow[k] = rest
+            product += rest * rest
+            largest = max(largest, abs(rest))
+        sums[part, 0] = product
+        sums[part, 1] = largest
+
+
 @kernel
 def step_direction(first, last, p, r, v, beta, omega):
     """p = r + β(p - ωv)."""

@@ -26,6 +26,7 @@ FIRST: Any = np.int64(0)  # typed: for a plain Python number numba compiles a se
 _trees = part_of(evaluation.apply_trees)
 _independent = part_of(evaluation.apply_independent)
 _split = part_of(splitting.apply_split)
+_step_begin = part_of(evaluation.step_begin)
 _step_direction = part_of(evaluation.step_direction)
 _step_half = part_of(evaluation.step_half)
 _step_full = part_of(evaluation.step_full)
@@ -53,12 +54,12 @@ def split_system(begin, middle, to, share):
     return linear_system(1.0, NEVER, (begin, to, share), NO_ROWS, flows, np.empty((1, 2)))
 
 
-def bicgstab_over(apply, direction, half, full, assign, name="bicgstab"):
+def bicgstab_over(apply, begin, direction, half, full, name="bicgstab"):
     """Make BiCGSTAB over these operations.
 
     apply(system, vector, out, other) → <other, out>, <out, out> for out = A·vector;
-    full(system, x, p, r, t, shadow, α, ω) → <shadow, r>, max |r|; assign(out, vector) copies. Another norm than max |r|
-    makes another stopping rule.
+    begin(system, b, t, r, shadow) → <r, r>, max |r| for r = shadow = b - t;
+    full(system, x, p, r, t, shadow, α, ω) → <shadow, r>, max |r|. Another norm than max |r| makes another stopping rule.
     """
 
     def bicgstab(system, b, x, target, budget):
@@ -75,10 +76,7 @@ def bicgstab_over(apply, direction, half, full, assign, name="bicgstab"):
         for start in range(MOST_STARTS + 1):
             apply(system, x, t, b)
             products += 1
-            assign(r, b)
-            half(r, t, 1.0)
-            assign(shadow, r)
-            rho, residual = full(system, x, p, r, t, shadow, 0.0, 0.0)
+            rho, residual = begin(system, b, t, r, shadow)
             if not np.isfinite(rho):
                 return np.inf, products
             if residual <= goal or products >= budget or start == MOST_STARTS:
@@ -168,13 +166,6 @@ def _total(sums):
 
 
 @part
-def _assign(out, vector):
-    """out[:] = vector, for which numba would compile an error message, for two seconds."""
-    for k in range(vector.size):
-        out[k] = vector[k]
-
-
-@part
 def _direction(p, r, v, beta, omega):
     _step_direction(FIRST, p.size, p, r, v, beta, omega)
 
@@ -185,6 +176,13 @@ def _half(r, v, alpha):
 
 
 @part
+def _begin(system, b, t, r, shadow):
+    sums = system[-1][:1]
+    _step_begin(FIRST, len(sums), b, t, r, shadow, sums)
+    return sums[0, 0], sums[0, 1]
+
+
+@part
 def _full(system, x, p, r, t, shadow, alpha, omega):
     sums = system[-1][:1]
     _step_full(FIRST, len(sums), x, p, r, t, shadow, alpha, omega, sums)
@@ -192,8 +190,17 @@ def _full(system, x, p, r, t, shadow, alpha, omega):
 
 
 @part
-def _full_of_system(system, x, p, r, t, shadow, alpha, omega):
+def _begin_of_system(system, b, t, r, shadow):
     """The same for a `linear_system`: with Σ |r|, not max |r|, for split ones, which are of occupancies."""
+    product, residual = _begin(system, b, t, r, shadow)
+    if system[SYSTEM_TARGET].size == 0:
+        residual = _total_size(r)
+    return product, residual
+
+
+@part
+def _full_of_system(system, x, p, r, t, shadow, alpha, omega):
+    """The same at the end of a step."""
     product, residual = _full(system, x, p, r, t, shadow, alpha, omega)
     if system[SYSTEM_TARGET].size == 0:
         residual = _total_size(r)
@@ -209,5 +216,5 @@ def _total_size(vector):
     return total
 
 
-bicgstab = kernel(bicgstab_over(_apply, _direction, _half, _full_of_system, _assign, "bicgstab"))
-preconditioned = kernel(bicgstab_over(_apply_preconditioned, _direction, _half, _full, _assign, "preconditioned"))
+bicgstab = kernel(bicgstab_over(_apply, _begin_of_system, _direction, _half, _full_of_system, "bicgstab"))
+preconditioned = kernel(bicgstab_over(_apply_preconditioned, _begin, _direction, _half, _full, "preconditioned"))

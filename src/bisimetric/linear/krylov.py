@@ -79,6 +79,14 @@ def bicgstab(
     steps = kernels.evaluation
     sums = np.empty((rows, 2))
 
+    def norms(r: Floats, spare: Floats) -> tuple[float, float]:
+        largest = float(np.abs(r, out=spare).sum()) if in_total else float(np.maximum.reduce(sums[:, 1]))
+        return float(np.add.reduce(sums[:, 0])), largest
+
+    def begin(_: None, b: Floats, t: Floats, r: Floats, shadow: Floats) -> tuple[float, float]:
+        for_even_split(lambda i, j: steps.step_begin(i, j, b, t, r, shadow, sums), rows, cost=r.size)
+        return norms(r, t)
+
     def direction(p: Floats, r: Floats, v: Floats, beta: float, omega: float) -> None:
         for_even_split(lambda i, j: steps.step_direction(i, j, p, r, v, beta, omega), p.size, cost=p.size)
 
@@ -89,14 +97,10 @@ def bicgstab(
         _: None, x: Floats, p: Floats, r: Floats, t: Floats, shadow: Floats, alpha: float, omega: float
     ) -> tuple[float, float]:
         for_even_split(lambda i, j: steps.step_full(i, j, x, p, r, t, shadow, alpha, omega, sums), rows, cost=x.size)
-        largest = float(np.abs(r, out=t).sum()) if in_total else float(np.maximum.reduce(sums[:, 1]))
-        return float(np.add.reduce(sums[:, 0])), largest
-
-    def assign(out: Floats, vector: Floats) -> None:
-        for_even_split(lambda i, j: np.copyto(out[i:j], vector[i:j]), out.size, cost=out.size)
+        return norms(r, t)
 
     method = kernels.krylov.bicgstab_over(
-        lambda _, vector, out, other: apply(vector, out, other), direction, half, full, assign
+        lambda _, vector, out, other: apply(vector, out, other), begin, direction, half, full
     )
     return Solved(guess, *method(None, b, guess, target, budget))
 
