@@ -12,7 +12,7 @@ import pytest
 
 from bisimetric._support import blocks
 from bisimetric._support import threads as threads_module
-from bisimetric._support.blocks import MUCH_WORK, PARALLEL_FROM, PARTS_OF_A_THREAD, for_each_block, for_even_split
+from bisimetric._support.blocks import PARALLEL_FROM, SHORT_WORK, for_each_block, for_even_split
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
@@ -51,10 +51,10 @@ def test_block_lengths_follow_the_clock(monkeypatch):
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "3"])
-@pytest.mark.parametrize("cost", [0, MUCH_WORK])
+@pytest.mark.parametrize("cost", [0, PARALLEL_FROM, 100 * PARALLEL_FROM])
 @pytest.mark.parametrize("size", [1, 2, 100])
 def test_even_splits_cover_everything_once(monkeypatch, threads, cost, size):
-    """A few parts per thread when that pays, the whole otherwise."""
+    """Every entry belongs to one part; where threads do not pay there is only one."""
     monkeypatch.setenv("BISIMETRIC_THREADS", threads)
     done = np.zeros(size, int)
     parts = []
@@ -67,8 +67,7 @@ def test_even_splits_cover_everything_once(monkeypatch, threads, cost, size):
 
     for_even_split(work, size, cost=cost)
     assert (done == 1).all()
-    count = 1 if threads == "1" or not cost else PARTS_OF_A_THREAD * int(threads)
-    assert len(parts) == min(count, size)
+    assert (len(parts) == 1) == (threads == "1" or not cost or size == 1)
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
@@ -99,32 +98,59 @@ def test_errors_stop_the_rest(monkeypatch, threads):
 
 
 def test_errors_in_an_even_split(monkeypatch):
-    """Whichever part fails, the error comes out after all parts have ended."""
+    """Whichever part fails, the error comes out, and no part begins or is running afterwards."""
     monkeypatch.setenv("BISIMETRIC_THREADS", "3")
-    for bad in (0, 40, 70):
-        ended = []
+    for bad in (0, 40, 99):
+        begun, ended = [], []
 
-        def work(first, last, bad=bad, ended=ended):
-            ended.append(first)
-            if first <= bad < last:
-                raise ZeroDivisionError
+        def work(first, last, bad=bad, begun=begun, ended=ended):
+            begun.append(first)
+            try:
+                if first <= bad < last:
+                    raise ZeroDivisionError
+            finally:
+                ended.append(first)
 
         with pytest.raises(ZeroDivisionError):
-            for_even_split(work, 100, cost=MUCH_WORK - 1)
-        assert len(ended) == len(set(ended)) == 3
+            for_even_split(work, 100, cost=PARALLEL_FROM)
+        assert sorted(ended) == sorted(begun)
+        assert len(begun) == len(set(begun))
 
 
-@pytest.mark.parametrize("cost", [PARALLEL_FROM, 2 * PARALLEL_FROM, MUCH_WORK])
-def test_the_first_part_of_an_even_split_is_the_longest(cost, monkeypatch):
-    """The caller begins with it while helpers wake up; all parts together are everything."""
+@pytest.mark.parametrize("cost", [PARALLEL_FROM, 10 * PARALLEL_FROM])
+def test_parts_of_an_even_split_become_shorter(cost, monkeypatch):
+    """So that threads end together; none but the last is shorter than what is worth sharing."""
     monkeypatch.setenv("BISIMETRIC_THREADS", "2")
     parts = []
     for_even_split(lambda first, last: parts.append((first, last)), 1000, cost=cost)
-    parts.sort()
-    assert [first for first, _ in parts] == [0, *(last for _, last in parts[:-1])]
-    assert parts[-1][1] == 1000
     lengths = [last - first for first, last in parts]
-    assert lengths[0] > max(lengths[1:]) >= 1
+    assert max(lengths) <= 1000 // 2
+    assert max(lengths) > min(lengths)
+    assert sorted(lengths)[1] >= 1000 * SHORT_WORK // cost
+
+
+def test_every_thread_keeps_its_end_of_the_work(monkeypatch):
+    """The caller begins at the front and the helper at the back, in pass after pass, so caches stay warm."""
+    monkeypatch.setenv("BISIMETRIC_THREADS", "2")
+    caller = threading.get_ident()
+    first_of_caller, last_of_helper = [], []
+
+    def work(first, last):
+        if threading.get_ident() == caller:
+            first_of_caller.append(first)
+            helper_began.wait(10)
+        else:
+            helper_began.set()
+            last_of_helper.append(last)
+
+    for _ in range(3):
+        helper_began = threading.Event()
+        blocks._is_new(work.__code__)
+        for_even_split(work, 1000, cost=PARALLEL_FROM)
+        assert first_of_caller[0] == 0
+        assert last_of_helper[0] == 1000
+        first_of_caller.clear()
+        last_of_helper.clear()
 
 
 def test_the_system_refuses_new_threads(monkeypatch):

@@ -29,10 +29,8 @@ THREADS_VARIABLE = "BISIMETRIC_THREADS"
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)  # on the threads of a `with one_thread()` block
 BLOCK_SECONDS = 0.05  # intended length of a block
 CLOCK_SECONDS = 1e-6  # what a clock may not tell from no time at all
-HEAD_START = 200_000  # array entries that a thread gets through while another one wakes up
 PARALLEL_FROM = 300_000  # array entries from which a second thread saves time
-MUCH_WORK = 20 * HEAD_START  # array entries from which every thread has several parts of the work
-PARTS_OF_A_THREAD = 4
+SHORT_WORK = 100_000  # array entries that are not worth sharing
 Result = TypeVar("Result")
 
 
@@ -104,35 +102,19 @@ def for_each_block(
 def for_even_split(work: Callable[[int, int], None], size: int, *, cost: int) -> None:
     """Call work(first, last) on parts of 0..size; `cost` in array entries says if threads pay.
 
-    Every thread has one part, or several where that is much work: then none waits for one whose processor is also used
-    by others. Parts are even but for the first, which the caller begins while helpers wake up.
+    Parts become shorter towards the end, so that threads end together although helpers wake up later, or share their
+    processors with others.
     """
     if time.perf_counter() > DEADLINE.get():
         raise OutOfTime
-    threads = thread_count() if cost >= PARALLEL_FROM else 1
-    parts = min(threads * (PARTS_OF_A_THREAD if cost >= MUCH_WORK else 1), size)
-    if threads == 1 or parts == 1:
+    threads = min(thread_count(), size) if cost >= PARALLEL_FROM else 1
+    if threads == 1:
         work(0, size)
         return
-
-    ahead = size * HEAD_START // cost
-
-    def end(part: int) -> int:
-        return ahead + (size - ahead) * part // parts if part else 0
-
-    def one(part: int, _: int) -> Exception | None:
-        try:
-            work(end(part), end(part + 1))
-        except Exception as error:
-            return error
-        return None
-
-    queue = _Queue(one, parts, 1, 1)
+    queue = _Queue(work, size, 1, size, threads, shortest=max(1, size * SHORT_WORK // cost))
     if _is_new(work.__code__):
         queue.drain()
-    for error in _together(queue, threads):
-        if error is not None:
-            raise error
+    _together(queue, threads)
 
 
 _seen: set[CodeType] = set()  # code that has run; decides which thread compiles, and changes no result
@@ -163,7 +145,11 @@ def _together(queue: _Queue[Result], threads: int) -> list[Result]:
 
 
 class _Queue(Generic[Result]):
-    """Hands out every range once; the time of the last one and what is left decide how long the next one is."""
+    """Hands out every range once; the time of the last one and what is left decide how long the next one is.
+
+    The caller begins at the front and helpers at the back, so that in pass after pass a core finds most of its rows in
+    its own cache.
+    """
 
     def __init__(
         self,
@@ -173,7 +159,9 @@ class _Queue(Generic[Result]):
         largest: int,
         threads: int = 1,
         begin: int = 0,
+        shortest: int | None = None,
     ) -> None:
+        """Ranges of `shortest` units or more if that is given; else the clock decides how long they are."""
         self._work = work
         self._begin = begin
         self._size = size
@@ -183,19 +171,22 @@ class _Queue(Generic[Result]):
         self.units = -(-(size - begin) // unit)
         self.results: list[Result] = []
         self.errors: list[BaseException] = []  # errors of helpers, and interrupts of the caller while it waits for them
-        self._next: SimpleQueue[int] = SimpleQueue()  # one entry, the next unit; a thread takes it to take a range
-        self._next.put(0)
-        self._grab = 1
+        self._rest: SimpleQueue[tuple[int, int]] = SimpleQueue()  # one entry, the units left; held to take a range
+        self._rest.put((0, self.units))
+        self._shortest = shortest or 1
+        self._grab = largest if shortest else 1
         self._closed = False
         self._helping: set[int] = set()  # threads still at work
         self._left: SimpleQueue[None] = SimpleQueue()  # an entry for every thread that has left
 
-    def step(self) -> bool:
-        """Work on one range; False if none is left."""
-        first = self._next.get()
-        fair = max(1, (self.units - first) // self._shares)  # of what is left, so that threads end together
-        last = first if self._closed else min(first + min(self._grab, fair), self.units)
-        self._next.put(last)
+    def step(self, *, helper: bool = False) -> bool:
+        """Work on one range, at the front of what is left or, as a helper, at its back; False if none is left."""
+        front, back = self._rest.get()
+        fair = max(self._shortest, (back - front) // self._shares)  # of what is left, so that threads end together
+        length = 0 if self._closed else min(self._grab, fair, back - front)
+        first, last = (back - length, back) if helper else (front, front + length)
+        left = (front, first) if helper else (last, back)
+        self._rest.put(left)
         if first >= last:
             return False
         begin = time.perf_counter()
@@ -207,7 +198,7 @@ class _Queue(Generic[Result]):
         self._grab = max(1, min(int(fitting), 8 * self._grab, self._largest))
         watcher = WATCHER.get()  # of the caller's thread; helpers have none
         if watcher is not None:
-            watcher.worked(last / self.units)
+            watcher.worked(1.0 - (left[1] - left[0]) / self.units)
         return True
 
     def drain(self) -> None:
@@ -220,7 +211,7 @@ class _Queue(Generic[Result]):
         me = threading.get_ident()
         self._helping.add(me)
         try:
-            while threading.main_thread().is_alive() and self.step():
+            while threading.main_thread().is_alive() and self.step(helper=True):
                 pass
         except BaseException as error:
             self.errors.append(error)
@@ -232,6 +223,6 @@ class _Queue(Generic[Result]):
     def close(self) -> None:
         """Hand out no more ranges and wait for the helpers at work; helpers that come later find nothing to do."""
         self._closed = True
-        self._next.put(self.units)  # Ctrl-C may have interrupted the thread that held the entry
+        self._rest.put((0, 0))  # Ctrl-C may have interrupted the thread that held the entry
         while self._helping:
             self._left.get()

@@ -59,7 +59,9 @@ def bicgstab_over(apply, begin, direction, half, full, name="bicgstab"):
 
     apply(system, vector, out, other) → <other, out>, <out, out> for out = A·vector;
     begin(system, b, t, r, shadow) → <r, r>, max |r| for r = shadow = b - t;
-    full(system, x, p, r, t, shadow, α, ω) → <shadow, r>, max |r|. Another norm than max |r| makes another stopping rule.
+    full(system, x, p, r, t, shadow, α, ω) → <shadow, r>, max |r|.
+
+    Another norm than max |r| makes another stopping rule.
     """
 
     def bicgstab(system, b, x, target, budget):

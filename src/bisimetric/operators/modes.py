@@ -2,8 +2,8 @@
 
 The slow modes are smooth: functions of x plus functions of y, on which all couplings act alike (`kernels/modes`), and
 averages over blocks of pairs. One factorisation of I - γP and one of I - γQ take care of the first kind, and a small
-system on blocks of the second. That system is of one policy and serves the next ones as well: it is made once for a whole
-solve. The number of products with Π then grows little with 1/(1-γ).
+system on blocks of the second. That system is of one policy and serves the next ones as well: it is made once for a
+whole solve. The number of products with Π then grows little with 1/(1-γ).
 """
 
 from __future__ import annotations
