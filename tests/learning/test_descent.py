@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import bisimetric as bm
 from bisimetric.learning.descent import STAGES, Reached, better_clusters, descend, polish
-from bisimetric.learning.small import Objective, SmallChain
+from bisimetric.learning.small import SEARCH_TOL, Objective, SmallChain
 from bisimetric.learning.starts import Clusters
 
 RANDOM = bm.environments.random_sparse_chain(12, 3, seed=1).with_start(0)
@@ -42,7 +43,7 @@ def test_a_descent_is_never_worse_than_its_begin():
         assert after.distance <= at.distance
         at = after
     assert at.distance < 0.95 * begin.distance
-    assert objective.distance(at.small) == objective.best
+    assert objective.distance(at.small) == pytest.approx(objective.best, rel=SEARCH_TOL)  # from another solve's trees
     assert len(told) == 60
 
 
