@@ -93,7 +93,9 @@ def distance(
         try:
             array = jax.numpy.asarray(value, dtype=None if hasattr(value, "dtype") else float)
         except (TypeError, ValueError):
-            raise InvalidProblem(f"{name} is a {type(value).__name__}, expected an array or numbers") from None
+            raise InvalidProblem(
+                f"{name} is a {type(value).__name__}, expected an array or numbers; sparse ones as {name}.todense()"
+            ) from None
         refuse_dtype(array.dtype, name, f"jax.numpy.asarray({name}, float)")
         arrays.append(array)
     dtype = jax.numpy.result_type(*(array for array in arrays if array is not None))

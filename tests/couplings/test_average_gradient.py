@@ -77,3 +77,34 @@ def test_rewards_starts_and_costs_of_zero():
     nothing = bm.average_distance(lazy, quick, cost=np.zeros((2, 2))).gradient()
     assert nothing.cost.sum() == pytest.approx(1.0)
     assert not nothing.source.data.any()
+
+
+def test_ties_between_classes():
+    """Two recurrent classes, phases or nearest states that are equally good make a kink; those of one class do not."""
+    apart, one = bm.MarkovChain(np.eye(2)), bm.MarkovChain([[1.0]])
+    tied = bm.average_distance(apart, one, cost=[[1.0], [1.0]]).gradient()
+    assert tied.starts_tie
+    assert not bm.average_distance(apart, one, cost=[[1.0], [2.0]]).gradient().starts_tie
+    flip = bm.MarkovChain([[0, 1], [1, 0]])
+    assert bm.average_distance(flip, flip, cost=np.ones((2, 2))).gradient().starts_tie
+    begun = bm.MarkovChain(np.eye(3), start=[0.2, 0.3, 0.5])
+    cost = np.array([[0.4, 0.4], [0.1, 0.2], [0.7, 0.3]])
+    assert bm.average_distance(begun, apart, cost=cost).gradient().starts_tie
+    assert bm.average_distance(apart, begun, cost=cost.T).gradient().starts_tie
+    cost[0] = [0.4, 0.5]
+    assert not bm.average_distance(begun, apart, cost=cost).gradient().starts_tie
+    mixing = bm.MarkovChain([[0.5, 0.5], [0.25, 0.75]])
+    assert not bm.average_distance(begun, mixing, cost=cost).gradient().starts_tie
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_start(turned):
+    """The chain without a start takes the best one; the derivative by the other's is what is nearest to each state."""
+    begun, one = bm.MarkovChain(np.eye(3), start=[0.25, 0.75, 0]), bm.MarkovChain([[1.0]])
+    sides, cost = (begun, one), np.array([[1.0], [2.0], [5.0]])
+    gradient = bm.average_distance(*sides[:: -1 if turned else 1], cost=cost.T if turned else cost).gradient()
+    mine, other = gradient.source_start, gradient.target_start
+    if turned:
+        mine, other = other, mine
+    assert mine == pytest.approx([-0.5, 0.5, 3.5])
+    assert other is None

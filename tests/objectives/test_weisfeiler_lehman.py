@@ -97,3 +97,12 @@ def test_what_does_not_fit():
         bm.weisfeiler_lehman_distance(RING, labelled, depth=1)
     with pytest.raises(InvalidChain, match="with_start"):
         bm.weisfeiler_lehman_distance(np.eye(2), RING, depth=1)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1000.0, 1e-6])
+def test_the_unit_of_weights_does_not_matter(unit):
+    """A node without edges counts as an edge of mean weight."""
+    graph = networkx.Graph()
+    graph.add_weighted_edges_from([(0, 1, unit), (1, 2, unit)])
+    graph.add_node(3)
+    assert bm.weisfeiler_lehman_distance(graph, networkx.path_graph(3), depth=1).distance == pytest.approx(0.3)

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bisimetric._support.blocks import for_even_split
 from bisimetric._support.frozen import Immutable
 from bisimetric._support.viewed import InNotebooks
 from bisimetric.cost.ground import cost_above, cost_below, largest_cost_error
@@ -191,37 +192,66 @@ def interval(
     """MacQueen's bounds from one application, widened, cut to what is known anyway.
 
     `apply` makes the application, whose arrays become the bounds. `cost`, not scaled, and the outcome have entries at
-    its pairs. `proved_zero` is asked with the bounds, in the operator's scale, and the
-    errors of the application which pairs are zero for sure.
+    its pairs. `proved_zero` is asked with the bounds, in the operator's scale, and the errors of the application which
+    pairs are zero for sure.
     """
     once = apply()
-    lower, upper = once.lower, once.upper
+    lower, upper = np.ascontiguousarray(once.lower), np.ascontiguousarray(once.upper)
+    estimate = np.empty_like(lower)
     onward = operator.discount / (1.0 - operator.discount)
-    lower += onward * once.lowest
-    upper += onward * once.highest
-    estimate = lower + upper
-    estimate *= 0.5
     residuals = once.lowest, once.highest
     cost_error = largest_cost_error(operator.largest_cost / operator.scale, operator.cost_error) * operator.scale
     errors = once.errors._replace(cost=cost_error)
     down, up = widening(value, residuals, operator.largest_cost, operator.discount, errors)
-    lower -= down
-    upper += up
-    largest = operator.largest_value()
-    for bound in (estimate, lower, upper):  # distances lie in this range
-        np.maximum(bound, 0.0, out=bound)
-        np.minimum(bound, largest, out=bound)
+    below, above, largest = onward * once.lowest, onward * once.highest, operator.largest_value()
+    flat = estimate.reshape(-1), lower.reshape(-1), upper.reshape(-1)
+
+    def widen(part: slice) -> None:
+        middle, low, high = (bound[part] for bound in flat)
+        low += _at(below, part)
+        high += _at(above, part)
+        np.add(low, high, out=middle)
+        middle *= 0.5
+        low -= _at(down, part)
+        high += _at(up, part)
+        for bound in (middle, low, high):  # distances lie in this range
+            np.maximum(bound, 0.0, out=bound)
+            np.minimum(bound, _at(largest, part), out=bound)
+
+    _in_parts(widen, lower.size)
     zero = proved_zero(lower, upper, once.errors)
-    for bound in (estimate, lower, upper):
-        bound /= operator.scale
-    if np.less(operator.largest_cost / operator.scale, SUBNORMAL_BELOW).any():
-        np.nextafter(lower, -np.inf, out=lower)
-        np.nextafter(upper, np.inf, out=upper)
-    raise_to_cost(lower, cost, operator.cost_error)
-    if zero is not None:
-        lower[zero] = upper[zero] = 0.0
-    shortfall = down - once.lowest / (1.0 - operator.discount)
-    return Interval(np.clip(estimate, lower, upper, out=estimate), lower, upper, shortfall)
+    zeros = None if zero is None else zero.reshape(-1)
+    costs, is_tiny = cost.reshape(-1), np.less(operator.largest_cost / operator.scale, SUBNORMAL_BELOW).any()
+
+    def finish(part: slice) -> None:
+        middle, low, high = (bound[part] for bound in flat)
+        for bound in (middle, low, high):
+            bound /= _at(operator.scale, part)
+        if is_tiny:
+            np.nextafter(low, -np.inf, out=low)
+            np.nextafter(high, np.inf, out=high)
+        raise_to_cost(low, costs[part], operator.cost_error)
+        if zeros is not None:
+            low[zeros[part]] = high[zeros[part]] = 0.0
+        np.clip(middle, low, high, out=middle)
+
+    _in_parts(finish, lower.size)
+    return Interval(estimate, lower, upper, down - once.lowest / (1.0 - operator.discount))
+
+
+def _at(numbers: Numbers, part: slice) -> Numbers:
+    """Those of some pairs, or the one of all."""
+    return numbers[part] if isinstance(numbers, np.ndarray) else numbers
+
+
+def _in_parts(work: Callable[[slice], None], size: int) -> None:
+    """Call work(part) on parts of 0..size that fit into a cache, by several threads if there are many."""
+
+    def several(first: int, last: int) -> None:
+        for k in range(first, last, AT_ONCE):
+            work(slice(k, min(k + AT_ONCE, last)))
+
+    for_even_split(several, size, cost=size)
 
 
 def widening(

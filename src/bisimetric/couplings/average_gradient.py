@@ -32,7 +32,7 @@ from bisimetric.couplings.gradient import (
 from bisimetric.couplings.occupancy import visits
 from bisimetric.couplings.transport_sums import TransportSums, transport_sums
 from bisimetric.couplings.witness import Potentiated
-from bisimetric.models.rows import Floats, Mask
+from bisimetric.models.rows import Floats, Ints, Mask
 from bisimetric.operators.bellman import as_rows
 
 
@@ -80,6 +80,32 @@ def average_gradient(
         by_source,
         by_target,
     )
+
+
+def free_start_potentials(
+    value: Floats, classes: Ints, source: Floats | None, target: Floats | None
+) -> StartPotentials:
+    """The derivatives by the starts where at least one is free, so that the best one is taken.
+
+    Averages are equal on a closed class, so only another class that is as good makes a tie.
+    """
+    near = NO_DIFFERENCE * float(np.abs(value).max())
+    if source is None and target is None:
+        recurrent = classes >= 0
+        best = recurrent & (value <= value[recurrent].min() + near)
+        return StartPotentials(None, None, len(np.unique(classes[best])) > 1)
+    law = source if source is not None else target
+    assert law is not None
+    states = np.flatnonzero(law)
+    averages, kinds = (value, classes) if source is not None else (value.T, classes.T)
+    nearest = averages.min(axis=1)
+    slope = frozen(nearest - nearest[states].mean())
+    best, kinds = averages[states] <= nearest[states, None] + near, kinds[states]
+    first = kinds[np.arange(len(states)), best.argmax(axis=1)]
+    others = best & (kinds != first[:, None])
+    several = (first < 0) & (best.sum(axis=1) > 1)  # pairs that are not recurrent have averages of their own
+    tie = bool(others.any() or several.any())
+    return StartPotentials(slope, None, tie) if source is not None else StartPotentials(None, slope, tie)
 
 
 def _visits_outside(moves: sparse.csr_array, law: Floats, is_closed: Mask) -> Floats:

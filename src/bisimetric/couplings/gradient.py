@@ -9,8 +9,9 @@ every pair. By the envelope theorem the coupling and the potentials may be held 
     ∂W/∂γ         = 1/(1-γ) · Σ ν(x, y) <π_xy, V>        less W/(1-γ) where the cost has the factor 1-γ
 
 and the potentials of the transport between the starts are the derivatives by those. One linear system gives ν, one pass
-over the pairs the rest. Where several couplings or potentials are optimal the distance may have a kink: then these are
-one of its generalised gradients.
+over the pairs the rest. Where several couplings are optimal the distance may have a kink, and ν is one of its
+supergradients by the cost. By the kernels these numbers then belong to one optimal coupling and one choice of
+potentials: W is the value of a saddle point, and where neither is unique no such pair need give a generalised gradient.
 
 References: Danskin 1967 (envelope theorem); Calo et al. 2024 (the linear program).
 """
@@ -88,7 +89,8 @@ class Gradient(Derivatives):
         entry: the distance may jump in slope there.
     source_start, target_start : array [n] and [m], or None
         By the initial laws, mean zero over the support. At states outside the support it is the derivative for mass
-        that moves there. None where the gradient was asked for from a joint law; NaN where distances are not known.
+        that moves there. None where the gradient was asked for from a joint law, and for a chain without a start in an
+        average cost, which takes the best one; NaN where distances are not known.
     source_reward, target_reward : array [n] and [m], or None
         By the rewards. None where the cost is an array or an unknown function: use `cost` with its own derivative.
     discount : float
@@ -104,8 +106,10 @@ class Gradient(Derivatives):
         Whether the transport between the starts has several optima.
     is_unique : bool
         Whether no visited pair and no start ties: then the distance is differentiable and this is its derivative. If
-        not, there may be a kink. The test is cheap: it looks at the potentials that were found, so it may see a kink
-        where there is none, never the other way round up to 1e-9 of the largest distance.
+        not, there may be a kink. Then `cost` is a supergradient, while derivatives by kernels and rewards belong to one
+        of several optimal couplings and potentials, and may differ from the slope in any direction. The test is cheap:
+        it looks at the potentials that were found, so it may see a tie where the distance is smooth, never the other
+        way round up to 1e-9 of the largest distance.
 
     Examples
     --------
@@ -134,8 +138,8 @@ class Gradient(Derivatives):
 class StartPotentials(NamedTuple):
     """The derivatives of a transport between two laws by those laws, and whether it has several optima."""
 
-    source: Floats  # [n]
-    target: Floats  # [m]
+    source: Floats | None  # [n]; None for a law that is free
+    target: Floats | None  # [m]
     tie: bool
 
 

@@ -64,8 +64,9 @@ def weisfeiler_lehman_distance(
     Returns
     -------
     HorizonSolution
-        `distance` and `interval` for walks that begin with the laws that they keep (in an undirected graph nodes count
-        as the weights of their edges), or with their starts if the chains have some; `value` [n, m] between all nodes.
+        `distance` and `interval` for walks that begin with the laws that they keep, or with their starts if the chains
+        have some; `value` [n, m] between all nodes. In an undirected graph nodes count as the weights of their edges;
+        one without edges counts as an edge of mean weight.
 
     Raises
     ------
@@ -118,8 +119,9 @@ def _walk(graph: Any) -> MarkovChain:
 
 def _degrees(graph: Any) -> Floats:
     """The share of every node in the weights of all edges, which a walk on an undirected graph keeps."""
-    weights = np.asarray(edge_weights(graph, list(graph)).sum(axis=1)).ravel()
-    weights[weights == 0.0] = 1.0  # a node without edges, where the walk stays
+    matrix = edge_weights(graph, list(graph))
+    weights, edges = np.asarray(matrix.sum(axis=1)).ravel(), matrix.data[matrix.data > 0.0]
+    weights[weights == 0.0] = edges.mean() if len(edges) else 1.0  # a node without edges, where the walk stays
     law: Floats = weights / weights.sum()
     return law
 

@@ -11,9 +11,9 @@ from bisimetric._support.frozen import frozen
 from bisimetric._support.options import whole
 from bisimetric.certificates.interval import Certificate
 from bisimetric.certificates.starts import StartTransport, between_starts, to_nearest
-from bisimetric.couplings.average_gradient import average_gradient
+from bisimetric.couplings.average_gradient import average_gradient, free_start_potentials
 from bisimetric.couplings.explanation import Explanation
-from bisimetric.couplings.gradient import Gradient
+from bisimetric.couplings.gradient import Gradient, StartPotentials
 from bisimetric.couplings.joint_walk import JointWalk
 from bisimetric.couplings.long_run import LongRunCoupling, LongRunPotentials
 from bisimetric.couplings.parting import most_likely_parting
@@ -165,8 +165,11 @@ class AverageSolution(Answer):
             raise InvalidProblem("there is no coupling to differentiate along: the solve was cut before its first step")
         law = self.coupling.law(start)
         low = self.interval[0] if start is None else float((law * self.lower).sum(where=law > 0))
-        from_starts = start is not None or all(model.start is not None for model in self.models)
-        starts = start_derivatives(self, start, law) if from_starts else None
+        source, target = self.problem.source.start, self.problem.target.start
+        if start is None and (source is None or target is None):
+            starts: StartPotentials | None = free_start_potentials(self.value, self.classes, source, target)
+        else:
+            starts = start_derivatives(self, start, law)
         return average_gradient(self.coupling, self._closed, self._way, self.classes >= 0, law, starts, low)
 
     @property
