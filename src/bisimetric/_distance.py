@@ -14,6 +14,7 @@ from bisimetric.problems.discounted import Problem
 from bisimetric.readers.convert import as_chain
 from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.history import Step
+from bisimetric.solving.room import MANY_PAIRS, require_room
 from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
 
@@ -76,7 +77,10 @@ def distance(
     """
     if pairs not in PAIRS:
         raise InvalidOption(f"pairs is {pairs!r}, expected one of {', '.join(map(repr, PAIRS))}")
-    problem = Problem(as_chain(source), as_chain(target), discount=discount, cost=cost, normalised=normalised)
+    chains = as_chain(source), as_chain(target)
+    if chains[0].n_states * chains[1].n_states > MANY_PAIRS:
+        require_room(*chains, cost, solver, reachable=pairs == "reachable")
+    problem = Problem(*chains, discount=discount, cost=cost, normalised=normalised)
     return solve(
         reachable_part(problem) if pairs == "reachable" else problem,
         solver,

@@ -21,6 +21,7 @@ from bisimetric.problems.average import AverageProblem
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.horizon import HorizonProblem
 from bisimetric.solvers.base import AnySolver
+from bisimetric.solving.room import require_room
 from bisimetric.solving.solve import solve
 
 EXACT = "policy-iteration"
@@ -98,13 +99,9 @@ def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Po
         return _in_the_long_run(request, solver, source, target, cost)
     if request.horizon is not None:
         return _over_horizon(request, solver, source, target, cost)
-    problem = Problem(
-        source,
-        target,
-        discount=request.discount,
-        cost=read_cost(cost, (source.n_states, target.n_states)),
-        normalised=request.normalised,
-    )
+    array = read_cost(cost, (source.n_states, target.n_states))
+    require_room(source, target, array, solver, reachable=request.pairs == "reachable")
+    problem = Problem(source, target, discount=request.discount, cost=array, normalised=request.normalised)
     if request.pairs == "reachable":
         progress.doing("finding reachable pairs")
         problem = reachable_part(problem)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bisimetric import kernels
 from bisimetric._support import memory
 from bisimetric.errors import InvalidProblem
+from bisimetric.models.chain import MarkovChain
 from bisimetric.operators.bellman import as_rows
 from bisimetric.problems.discounted import Problem
 
@@ -21,7 +22,6 @@ BYTES_PER_QUEUED_PAIR = 20  # the queue, the mask of seen pairs, and the problem
 
 def reachable_part(problem: Problem) -> Problem:
     """The problem with a free stop at every pair that the starts do not lead to, marked as not solved."""
-    n, m = problem.shape
     if problem.uncertain:
         raise InvalidProblem(
             "a chain has row_error or start_error, so it may lead to any state; pairs='all' solves every pair"
@@ -33,14 +33,19 @@ def reachable_part(problem: Problem) -> Problem:
                 f"the {role} chain has no start, so no pair is reachable from it; "
                 "chain.with_start(...) sets one, pairs='all' solves every pair"
             )
-    memory.require(
-        BYTES_PER_QUEUED_PAIR * n * m, f"finding the reachable of {n} x {m} pairs", "compare parts of the chains"
-    )
+    require_room_for_reachable(problem.source, problem.target, beside=0)
     stop = np.zeros((0, 0), np.bool_) if problem.stop is None else problem.stop.copy()
     seen = reached(problem, stop)
     ended = ~seen if problem.stop is None else ~seen | problem.stop
     cost = np.where(seen, problem.cost, 0.0)
     return problem.part(problem.source, problem.target, cost, ended, unsolved=~seen)
+
+
+def require_room_for_reachable(source: MarkovChain, target: MarkovChain, *, beside: int) -> None:
+    """Raise before anything is allocated if finding the reachable pairs, `beside` bytes a pair, takes too much."""
+    n, m = source.n_states, target.n_states
+    needed = (BYTES_PER_QUEUED_PAIR + beside) * n * m
+    memory.require(needed, f"finding the reachable of {n} x {m} pairs", "compare parts of the chains")
 
 
 def reached(problem: Problem, stop: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric._support import memory
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 COMPACT_FROM = ONE_CALL  # cells of all trees: larger ones are compact where they can be
 MOST_PAIRS = 2**31  # of states: their flat numbers have 32 bits
+ROOM_REMEDY = "merge bisimilar states, compare parts of the chains, or only pairs='reachable' (--pairs reachable)"
 FLOW_BYTES, COMPACT_FLOW_BYTES = 12, 5  # of a cell: where its flow leads, and the flow
 PAIR_VECTORS = 10  # arrays of doubles, one entry per pair that is solved, that an exact solve holds at its peak
 STATE_VECTORS = 3  # the same, over all pairs of states
@@ -149,7 +151,7 @@ def new_trees(bellman: Bellman, *, may_round: bool = False, rows: tuple[int, int
     needed = _bytes(bellman, offset, shift, rows)
     if needed > memory.NEGLIGIBLE:
         what = f"solving {n} x {m} state pairs"
-        memory.require(needed, what, "merge bisimilar states, or compare parts of the chains")
+        memory.require(needed, what, ROOM_REMEDY)
     if n * m >= MOST_PAIRS:
         raise InvalidProblem(f"{n} x {m} state pairs exceed 2^31; merge states or compare parts of the chains")
     cells, kind = int(offset[-1]), TREE_CODES[shift]
@@ -204,6 +206,18 @@ def tree_bytes(bellman: Bellman, *, may_round: bool = False, rows: tuple[int, in
     With `rows`, the share of those source rows.
     """
     return _bytes(bellman, *_layout(bellman, may_round), rows)
+
+
+def bytes_between(source: sparse.csr_array, target: sparse.csr_array) -> int:
+    """The same from the rows of two chains alone: for all pairs, or half of them where the chains may be equal."""
+    n, m = source.shape[0], target.shape[0]
+    cells = int(m * (source.nnz - n) + n * target.nnz)
+    longest = sum(int(np.diff(rows.indptr).max()) for rows in (source, target))
+    compact = cells > COMPACT_FROM and (longest - 1).bit_length() <= COMPACT_BITS
+    cell_bytes = 1 + COMPACT_FLOW_BYTES if compact else 2 + FLOW_BYTES
+    solved: int = cells * cell_bytes + 8 * PAIR_VECTORS * n * m
+    may_be_symmetric = n == m and source.nnz == target.nnz and np.array_equal(source.indptr, target.indptr)
+    return (solved // 2 if may_be_symmetric else solved) + 8 * STATE_VECTORS * n * m
 
 
 def tree_begins(bellman: Bellman, trees: Trees) -> Ints:

@@ -91,13 +91,13 @@ def find_quotient(problem: Problem, tol: float) -> Lumping | None:
     kinds = int(groups_x.max() + 1), int(groups_y.max() + 1)
     if kinds[0] * kinds[1] > most:
         return None
-    classes_x = _classes(problem.source, groups_x, most // kinds[1])
+    classes_x = classes_of(problem.source, groups_x, most // kinds[1])
     if classes_x is None:
         return None
     if problem.target is problem.source and np.array_equal(groups_x, groups_y):
         classes_y = classes_x if int(classes_x.max() + 1) ** 2 <= most else None
     else:
-        classes_y = _classes(problem.target, groups_y, most // int(classes_x.max() + 1))
+        classes_y = classes_of(problem.target, groups_y, most // int(classes_x.max() + 1))
     if classes_y is None:
         return None
     source = lump(_bare(problem.source), classes_x)
@@ -115,7 +115,8 @@ def _bare(chain: MarkovChain) -> MarkovChain:
     return changed(chain, reward=None, start=None, names=None, labels=None)
 
 
-def _classes(chain: MarkovChain, groups: Classes, most: int) -> Classes | None:
+def classes_of(chain: MarkovChain, groups: Classes, most: int) -> Classes | None:
+    """Classes of states that move alike and are in one group; None if there are more than `most`."""
     rows = chain.transitions
     tol = GRAINS_PER_ENTRY * GRAIN * int(np.diff(rows.indptr).max())
     return refine(Moves(rows.indptr, rows.indices, rows.data), groups, tol, most)
