@@ -4,7 +4,7 @@
 
 >>> import bisimetric as bm
 >>> bm.distance("four-rooms:p1", "four-rooms:p0", discount=0.95).status
-<Status.SOLVED: 'the certified relative gap is within the tolerance'>
+Status.SOLVED
 """
 
 from bisimetric._support.lazy import lazy_names

@@ -14,7 +14,7 @@ import bisimetric as bm
 from bisimetric.couplings import occupancy
 from bisimetric.couplings.occupancy import visits
 from bisimetric.errors import SolverFailed
-from bisimetric.linear import direct, krylov
+from bisimetric.linear import direct, krylov, splitting
 from bisimetric.linear.splitting import Split
 from tests import strategies
 
@@ -52,9 +52,9 @@ def test_occupancy(problem):
 @pytest.mark.parametrize("in_one_call", [True, False])
 @pytest.mark.parametrize("seed", range(3))
 def test_only_pairs_that_the_start_leads_to_count(monkeypatch, seed, in_one_call):
-    """In triangles or transposed with rows sorted by length, without the pairs that the start does not lead to."""
+    """In one compiled call or in several, without the pairs that the start does not lead to."""
     if not in_one_call:
-        monkeypatch.setattr(occupancy, "SPLIT_UP_TO", 0)
+        monkeypatch.setattr(splitting, "IN_ONE_CALL", 0)
     random = np.random.default_rng(seed)
     matrix = sparse.csr_array(np.triu(random.random((60, 60)) * (random.random((60, 60)) < 0.2)) + np.eye(60))
     matrix = sparse.csr_array(matrix / matrix.sum(axis=1)[:, None])

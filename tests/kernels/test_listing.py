@@ -74,21 +74,3 @@ def test_following_moves(seed):
     kernels.listing.follow(rows.indptr, rows.indices, seen, queue)
     reach = np.linalg.matrix_power(np.eye(30) + moves, 30) > 0
     assert np.flatnonzero(seen).tolist() == np.flatnonzero(reach[:2].any(axis=0)).tolist()
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_transposing(seed):
-    """The transpose of a closed part of a matrix, its rows sorted by length."""
-    random = np.random.default_rng(seed)
-    dense = random.random((30, 30)) * (random.random((30, 30)) < 0.2)
-    inside = np.sort(random.choice(30, 20, replace=False))
-    dense[np.ix_(inside, np.setdiff1d(np.arange(30), inside))] = 0.0
-    matrix = sparse.csr_array(dense)
-    entries = sparse.csr_array(dense[inside]).nnz
-    order, indptr = np.empty(20, np.int64), np.empty(21, matrix.indices.dtype)
-    indices, data = np.empty(entries, matrix.indices.dtype), np.empty(entries)
-    kernels.listing.transpose(inside, matrix.indptr, matrix.indices, matrix.data, order, indptr, indices, data)
-    found = sparse.csr_array((data, indices, indptr), shape=(20, 20)).toarray()
-    assert sorted(order.tolist()) == inside.tolist()
-    assert np.array_equal(found, dense[np.ix_(order, order)].T)
-    assert (np.diff(np.diff(indptr)) >= 0).all()

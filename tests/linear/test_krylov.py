@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from bisimetric.kernels.layout import SLACK
-from bisimetric.linear import krylov
 from bisimetric.linear.krylov import MAX_PRODUCTS, bicgstab
 from tests import strategies
 
@@ -98,17 +96,3 @@ def test_a_residual_that_is_no_number_is_not_converged(good):
 
     solved = bicgstab(apply, np.ones(4), np.zeros(4), rows=2, target=1e-9)
     assert not solved.residual <= 1.0
-
-
-@pytest.mark.parametrize("one_call", [True, False])
-def test_stored_matrices(monkeypatch, one_call):
-    """In one compiled call, or shared between threads: the same solution."""
-    random = np.random.default_rng(3)
-    matrix = sparse.csr_array(random.dirichlet(np.ones(60), 60))
-    b = random.random(60)
-    if not one_call:
-        monkeypatch.setattr(krylov, "ONE_CALL", 0)
-    solved = krylov.on_stored(matrix, 0.9, b, b.copy(), rows=6, target=1e-12)
-    np.testing.assert_allclose(solved.x - 0.9 * (matrix @ solved.x), b, atol=2e-12)
-    assert solved.residual <= 2e-12
-    assert solved.products > 1

@@ -48,7 +48,7 @@ def test_counts():
         bm.as_chain(counts)
     assert bm.MarkovChain.normalised(counts).transitions.toarray().tolist() == [[0, 1], [1, 0]]
     for thing in (log, log.drop(columns="state"), log.to_numpy()[:, :2].astype(float), log[["state"]]):
-        with pytest.raises(InvalidChain, match="log of events"):
+        with pytest.raises(InvalidChain, match="from_trajectories"):
             bm.as_chain(thing)
 
 

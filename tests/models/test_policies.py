@@ -88,3 +88,10 @@ def test_policies_must_be_available(policy):
     mdp = bm.MDP([STAY, GO], REWARDS, actions=["stay", "go"], available=[[True, True], [False, True]])
     with pytest.raises(InvalidOption, match="choose among go"):
         mdp.under(policy)
+
+
+def test_the_best_policy():
+    """What `optimal_policy` returns is taken as it is."""
+    mdp = bm.as_mdp("gym:FrozenLake-v1")
+    best = mdp.optimal_policy(discount=0.95)
+    assert mdp.under(best) == mdp.under(best.policy)

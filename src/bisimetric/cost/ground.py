@@ -292,7 +292,8 @@ def _reward_gap(source: MarkovChain, target: MarkovChain) -> Floats:
     for role, chain in (("source", source), ("target", target)):
         if chain.reward is None:
             raise InvalidProblem(
-                f"the {role} chain has no reward; give it one, or another cost: label_mismatch (--cost labels), say"
+                f"the {role} chain has no reward; give it one, or a cost: an array [n, m] or a file of one, "
+                "or label_mismatch (--cost labels)"
             )
     assert source.reward is not None
     assert target.reward is not None
@@ -321,7 +322,9 @@ def label_numbers(source: MarkovChain, target: MarkovChain) -> tuple[Ints, Ints]
     for role, chain in (("source", source), ("target", target)):
         labels = compared_labels(chain.labels)
         if labels is None:
-            raise InvalidProblem(f"the {role} chain has no labels; give it some, or another cost")
+            raise InvalidProblem(
+                f"the {role} chain has no labels; give it some, or another cost, such as an array [n, m]"
+            )
         codes.append(np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64))
     return codes[0], codes[1]
 

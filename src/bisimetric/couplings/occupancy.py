@@ -5,15 +5,12 @@ Without a discount Π has empty rows at the ends, which the chains reach with pr
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy import sparse
 
 from bisimetric import kernels
 from bisimetric.errors import SolverFailed
-from bisimetric.linear import direct, krylov
-from bisimetric.linear.krylov import Solved
+from bisimetric.linear import direct
 from bisimetric.linear.ladder import Ladder
 from bisimetric.linear.splitting import Split
 from bisimetric.models.rows import UNIT_ROUNDOFF, Floats, Ints
@@ -22,13 +19,10 @@ AIM = 0.1  # of the accepted error, for the linear system
 FINEST_ERROR = 1e-14  # otherwise this 1-norm error, relative to the mass of an occupancy
 FINEST_RESIDUAL = 8 * UNIT_ROUNDOFF  # of the linear system, in the 1-norm, relative to the mass
 OCCUPANCY_TOL = 1e-14  # residual of a factorised occupancy, relative to the largest entry of the right-hand side
-SWEEPS = 10  # sweeps ν ← b + γΠᵀν before BiCGSTAB
 FAIL_ABOVE = 1e-10  # 1-norm error of an occupancy, relative to its mass, that is always accepted
 MOST_ACCEPTED = 1e-4  # the same without a discount, however many steps there are
 VISITS_STEPS_TARGET = 1e-10  # residual of expected numbers of steps that is aimed at, in steps
 VISITS_STEPS_ACCURACY = 0.5  # and that is accepted
-SPLIT_UP_TO = 2**20  # cells up to which a solve is one call, of half a second at most
-VISIT_PARTS = 64  # of the vectors that threads share; sums over each are added in order: threads change nothing
 OCCUPANCY_ROUNDING = 64 * UNIT_ROUNDOFF  # residual of an occupancy, in the 1-norm, that may be rounding
 
 
@@ -47,45 +41,6 @@ def reached(moves: sparse.csr_array, law: Floats) -> Ints:
     seen = law > 0.0
     kernels.listing.follow(moves.indptr, moves.indices, seen, np.empty(law.size, np.int64))
     return np.flatnonzero(seen)
-
-
-class _Transposed(NamedTuple):
-    """Πᵀ for pairs that lead to each other only, in an order by length of its rows, so that threads can share products.
-
-    Where lengths change from row to row, processors guess them wrong, and a product takes twice as long.
-    """
-
-    matrix: sparse.csr_array
-    order: Ints  # the pairs
-    discount: float
-
-    @classmethod
-    def of(cls, moves: sparse.csr_array, inside: Ints, discount: float) -> _Transposed:
-        entries = int((moves.indptr[inside + 1] - moves.indptr[inside]).sum())
-        order, kind = np.empty(len(inside), np.int64), moves.indices.dtype
-        indptr, indices, data = np.empty(len(inside) + 1, kind), np.empty(entries, kind), np.empty(entries)
-        kernels.listing.transpose(
-            inside, moves.indptr.astype(kind, copy=False), moves.indices, moves.data, order, indptr, indices, data
-        )
-        size = len(inside)
-        return cls(sparse.csr_array((data, indices, indptr), shape=(size, size)), order, discount)
-
-    def solve(self, b: Floats, target: float) -> Solved:
-        """From a single pair BiCGSTAB often diverges, so sweeps spread the law first."""
-        spread = self._swept(b, b, SWEEPS)
-        rows = min(VISIT_PARTS, len(b))
-        return krylov.on_stored(self.matrix, self.discount, b, spread, rows=rows, target=target)
-
-    def sweep(self, b: Floats, law: Floats) -> tuple[Floats, float]:
-        """b + γΠᵀ law, and the sum of its differences from `law`."""
-        after = self._swept(b, law, 1)
-        return after, float(np.abs(after - law).sum())
-
-    def _swept(self, b: Floats, law: Floats, times: int) -> Floats:
-        law = law.copy()
-        parts = self.matrix.indptr, self.matrix.indices, self.matrix.data
-        kernels.evaluation.sweep_stored(*parts, b, self.discount, law, np.empty(law.size), times)
-        return law
 
 
 def expected_steps(moves: sparse.csr_array) -> Floats:
@@ -111,18 +66,13 @@ def visits(
     inside = reached(moves, b)
     if not len(inside):
         return np.zeros(b.size)
-    system: Split | _Transposed
-    if moves.nnz <= SPLIT_UP_TO:
-        system, order = Split.of(moves, inside, discount), inside
-    else:
-        system = _Transposed.of(moves, inside, discount)
-        order = system.order
-    size, b = b.size, b[order]
+    system = Split.of(moves, inside, discount)
+    size, b = b.size, b[inside]
     if discount < 1.0:
         longest = 1.0 / (1.0 - discount)
         mass, certain = float(b.sum()) * longest, _accepted(longest)
     else:  # some pairs may take many more steps than those where most of the mass is
-        steps = expected_steps(_between(moves, order))
+        steps = expected_steps(_between(moves, inside))
         longest, mass = float(steps.max()), float(b @ steps)
         certain = min(_accepted(longest), MOST_ACCEPTED)
     certain = certain if accuracy is None else max(accuracy, certain)
@@ -133,7 +83,7 @@ def visits(
         return system.solve(b, target).x
 
     def by_factors() -> Floats:
-        transposed = _between(moves, order).T.tocsr()
+        transposed = _between(moves, inside).T.tocsr()
         return direct.Factors(transposed, discount).solve(b, OCCUPANCY_TOL * float(b.max()))[0]
 
     error = np.inf
@@ -146,7 +96,7 @@ def visits(
             law *= mass / law.sum()
         error = system.sweep(b, law)[1] * longest
         if error <= certain * mass:
-            return in_place(law, order, size)
+            return in_place(law, inside, size)
     raise SolverFailed(f"an occupancy is known only to {error:.1g} in total; choose a smaller discount")
 
 

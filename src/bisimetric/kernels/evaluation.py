@@ -138,39 +138,6 @@ def apply_independent(first, last, vector, out, other, discount, stop, P, Q, sum
 
 
 @summing_kernel
-def apply_stored(first, last, indptr, indices, data, vector, out, other, discount, sums):
-    """out = (I - γΠ)·vector for a stored Π; sums[part] = (<other, out>, <out, out>), for equal parts of the vectors."""
-    parts = len(sums)
-    size = vector.size
-    for part in range(first, last):
-        product = 0.0
-        square = 0.0
-        for row in range(Index(size * part // parts), Index(size * (part + 1) // parts)):
-            expected = 0.0
-            for k in range(Index(indptr[row]), Index(indptr[row + Index(1)])):
-                expected += data[k] * vector[Index(indices[k])]
-            result = vector[row] - discount * expected
-            out[row] = result
-            product += other[row] * result
-            square += result * result
-        sums[part, 0] = product
-        sums[part, 1] = square
-
-
-@kernel
-def sweep_stored(indptr, indices, data, b, discount, law, spare, times):
-    """Apply law ← b + γΠ law this many times, in place; `spare` has the same size."""
-    for _ in range(times):
-        for row in range(Index(0), Index(b.size)):
-            expected = 0.0
-            for k in range(Index(indptr[row]), Index(indptr[row + Index(1)])):
-                expected += data[k] * law[Index(indices[k])]
-            spare[row] = b[row] + discount * expected
-        for row in range(b.size):  # not law[:] = spare, for which numba would compile an error message
-            law[row] = spare[row]
-
-
-@summing_kernel
 def step_begin(first, last, b, t, r, shadow, sums):
     """r = shadow = b - t; sums[part] = (<r, r>, max |r|), for equal parts of the vectors."""
     parts = len(sums)

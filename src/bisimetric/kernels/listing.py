@@ -17,7 +17,6 @@ from bisimetric.kernels._compile import kernel, part
 from bisimetric.kernels.layout import Index
 
 SLICE = 20_000_000  # moves that one call follows, which takes about a tenth of a second
-LONG_ROW = 255  # entries of a row; longer ones count as this long
 
 
 @part
@@ -165,40 +164,3 @@ def follow(indptr, indices, seen, queue):
                 if indices[at] < first:
                     queue[met] = indices[at]
                     met += 1
-
-
-@kernel
-def transpose(inside, indptr, indices, data, order, out_indptr, out_indices, out_data):
-    """Transpose the rows `inside` of a matrix, which have entries in columns inside only, sorted by length.
-
-    `inside` is ascending. order[k] becomes the number of the k-th row of the transpose: short ones first, equally long
-    ones in ascending order, and those longer than LONG_ROW as if they were that long.
-    """
-    size = len(indptr) - 1
-    length = np.zeros(size, np.int64)
-    for row in inside:
-        for k in range(Index(indptr[row]), Index(indptr[row + 1])):
-            length[Index(indices[k])] += 1
-    begin = np.zeros(LONG_ROW + 2, np.int64)
-    for row in inside:
-        begin[min(length[row], LONG_ROW) + 1] += 1
-    for k in range(LONG_ROW + 1):
-        begin[k + 1] += begin[k]
-    place = np.empty(size, np.int64)
-    for row in inside:
-        kind = min(length[row], LONG_ROW)
-        place[row] = begin[kind]
-        order[begin[kind]] = row
-        begin[kind] += 1
-    out_indptr[0] = 0
-    free = length  # from here on where the next entry of a row of the transpose goes
-    for k in range(len(order)):
-        out_indptr[k + 1] = out_indptr[k] + length[order[k]]
-        free[order[k]] = out_indptr[k]
-    for row in inside:
-        for k in range(Index(indptr[row]), Index(indptr[row + 1])):
-            column = Index(indices[k])
-            at = Index(free[column])
-            free[column] += 1
-            out_indices[at] = place[row]
-            out_data[at] = data[k]

@@ -105,21 +105,6 @@ def bicgstab(
     return Solved(guess, *method(None, b, guess, target, budget))
 
 
-def on_stored(
-    matrix: sparse.csr_array, discount: float, b: Floats, guess: Floats, *, rows: int, target: float
-) -> Solved:
-    """Solve (I - γΠ) x = b from `guess` (overwritten) for a stored Π.
-
-    `target`, and the residual that is returned, are sums over all entries.
-    """
-    parts = matrix.indptr, matrix.indices, matrix.data
-
-    def work(i: int, j: int, vector: Floats, out: Floats, other: Floats, sums: Floats) -> None:
-        kernels.evaluation.apply_stored(i, j, *parts, vector, out, other, discount, sums)
-
-    return bicgstab(by_rows(work, rows, matrix.nnz), b, guess, rows=rows, target=target, in_total=True)
-
-
 def gmres(
     product: Callable[[Floats], Floats], b: Floats, start: Floats, target: float, diagonal: Floats | None = None
 ) -> Floats:

@@ -1,7 +1,8 @@
-"""Occupancies ν = b + γΠᵀν by BiCGSTAB with the two triangles of γΠᵀ as its preconditioner, in one call.
+"""Occupancies ν = b + γΠᵀν by BiCGSTAB with the two triangles of γΠᵀ as its preconditioner.
 
 Substitutions through triangles spread mass over many steps at once: a third of the products of plain BiCGSTAB do, and a
-product costs no more. They go from pair to pair, so threads cannot share them. The kernels are in kernels/splitting.py.
+product costs no more. They go from pair to pair, so threads share only the vector operations of large systems. The
+kernels are in kernels/splitting.py.
 
 Reference: Eisenstat 1981.
 """
@@ -15,8 +16,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric import kernels
-from bisimetric.linear.krylov import MAX_PRODUCTS, Solved
+from bisimetric.linear.krylov import MAX_PRODUCTS, Solved, bicgstab
 from bisimetric.models.rows import Floats, Ints
+
+IN_ONE_CALL = 2**20  # cells up to which a solve is one call, of half a second at most
+VECTOR_PARTS = 64  # of the vectors that threads share; sums over each are added in order: threads change nothing
 
 
 class Split(NamedTuple):
@@ -51,11 +55,18 @@ class Split(NamedTuple):
         right = b.copy()
         kernels.splitting.substitute(*triangles, right, False)
         x = right.copy()
-        system = kernels.krylov.split_system(*triangles)
-        found = kernels.krylov.bicgstab(system, right, x, target, MAX_PRODUCTS)
+        if len(self.to) <= IN_ONE_CALL:
+            system = kernels.krylov.split_system(*triangles)
+            solved = Solved(x, *kernels.krylov.bicgstab(system, right, x, target, MAX_PRODUCTS))
+        else:
+            pushed, rows = np.zeros(len(x)), min(VECTOR_PARTS, len(x))
+            solved = bicgstab(
+                lambda vector, out, other: kernels.splitting.apply_split(*triangles, vector, out, other, pushed),
+                right, x, rows=rows, target=target, in_total=True,
+            )  # fmt: skip
         kernels.splitting.substitute(*triangles, x, True)
         x /= self.stay
-        return Solved(x, *found)
+        return solved
 
     def sweep(self, b: Floats, law: Floats) -> tuple[Floats, float]:
         """b + γΠᵀ law, and the sum of its differences from `law`."""

@@ -17,8 +17,8 @@ from bisimetric.errors import BisimetricError, InvalidChain, InvalidProblem
 
 FIRST_LABELS = 4  # labels of a frame in a message
 COUNTING = (
-    "count the moves of a log of events first, as pd.crosstab(log.state, log.groupby('session').state.shift(-1)), "
-    "reindex the counts to all states on both sides, and take MarkovChain.normalised(counts)"
+    "from_trajectories(...) makes a chain of sequences of states or of a log; for a table of counts take "
+    "MarkovChain.normalised(counts)"
 )
 
 

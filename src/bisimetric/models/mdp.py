@@ -148,7 +148,7 @@ class MDP(EqualByContent, Stored, InNotebooks, Immutable):
 
         Parameters
         ----------
-        policy : [n, A] array, sequence of n action indices, or "uniform"
+        policy : [n, A] array, sequence of n action indices, what `optimal_policy` returns, or "uniform"
             Rows are distributions over the available actions; "uniform" takes all available ones alike.
 
         Returns

@@ -61,6 +61,8 @@ def checked_policy(policy: object, available: Mask, action_name: Callable[[int],
             raise InvalidOption(f"policy is {policy!r}, expected 'uniform', action indices or an array {shape}")
         uniform: Floats = available / available.sum(axis=1, keepdims=True)
         return uniform
+    if isinstance(policy, OptimalPolicy):
+        policy = policy.policy
     given = as_array(policy, "policy", InvalidOption, f"{shape[0]} action indices or an array {shape}")
     weight = _from_indices(given, shape) if given.ndim == 1 else _from_rows(given, shape)
     wrong = np.argwhere((weight > 0) & ~available)

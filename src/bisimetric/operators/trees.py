@@ -210,7 +210,7 @@ def tree_bytes(bellman: Bellman, *, may_round: bool = False, rows: tuple[int, in
 
 def bytes_between(source: sparse.csr_array, target: sparse.csr_array) -> int:
     """The same from the rows of two chains alone: for all pairs, or half of them where the chains may be equal."""
-    n, m = source.shape[0], target.shape[0]
+    n, m = (len(rows.indptr) - 1 for rows in (source, target))
     cells = int(m * (source.nnz - n) + n * target.nnz)
     longest = sum(int(np.diff(rows.indptr).max()) for rows in (source, target))
     compact = cells > COMPACT_FROM and (longest - 1).bit_length() <= COMPACT_BITS

@@ -17,6 +17,9 @@ class Status(Enum):
     INTERRUPTED = "the solve was interrupted; the interval holds for the last finished sweep"
     FAILED = "the solve ended with an error, or its process was lost; nothing is known"
 
+    def __repr__(self) -> str:
+        return f"Status.{self.name}"  # short, for arrays of them
+
 
 class Step(NamedTuple):
     """One line of a solve's history.
