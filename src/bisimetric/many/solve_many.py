@@ -46,7 +46,7 @@ def solve_many(
         As for `solve`, for every problem. With it problems are solved one after the other.
     time_limit : float, optional
         Seconds for all problems together; the call ends at most 0.1 s later, or a fifth of the limit if that is more,
-        and about a second for every million problems. Those that are not solved by then have the status TIME_LIMIT, and
+        and a second or two for every million problems. Those that are not solved by then have the status TIME_LIMIT and
         the interval that was proved by then; where no time was left to begin, what holds before any step, computed when
         it is read.
     throw : bool, default True
