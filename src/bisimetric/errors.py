@@ -39,6 +39,7 @@ __all__ = [
     "NotEnoughMemory",
     "PairFailed",
     "PairwiseInterrupted",
+    "ProblemFailed",
     "SolveInterrupted",
     "SolverFailed",
     "ToleranceNotReached",
@@ -141,6 +142,26 @@ class PairFailed(BisimetricError, RuntimeError):
         super().__init__(message)
         self.pair = pair
         self.distances = distances
+
+
+class ProblemFailed(BisimetricError, RuntimeError):
+    """A problem in a call of `solve_many` has no solution.
+
+    Attributes
+    ----------
+    solutions : list or None
+        The solutions of the other problems in their places, None in those of problems that failed; None if one failed
+        that no time was left for, when its solution was read.
+    failures : dict of int to Exception
+        What went wrong, by the place of the problem.
+    """
+
+    def __init__(
+        self, message: str, solutions: list[Any] | None = None, failures: dict[int, Exception] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.solutions = solutions
+        self.failures = {} if failures is None else failures
 
 
 class SolveInterrupted(KeyboardInterrupt):

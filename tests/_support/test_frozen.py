@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import bisimetric as bm
-from bisimetric._support.frozen import changed
+from bisimetric._support.frozen import MadeLater, changed
 
 STAY, GO = np.eye(2), np.eye(2)[::-1]
 
@@ -165,3 +165,29 @@ def test_changed_knows_only_fields():
     """A misspelt field is a mistake in this package."""
     with pytest.raises(AssertionError, match="rewards"):
         changed(chain(), rewards=np.zeros(2))
+
+
+@dataclasses.dataclass(frozen=True)
+class Twins(MadeLater):
+    """Two numbers that are made later."""
+
+    first: int
+    second: int
+
+
+def test_fields_are_made_on_their_first_use_and_once():
+    """One by one or together, as their maker likes; what was read stays."""
+    asked = []
+
+    def make(k, name):
+        asked.append((k, name))
+        return {"first": len(asked), "second": -len(asked)} if name == "second" else {name: 10 * k}
+
+    one = Twins.later(make, 7)
+    assert not asked
+    assert [one.first, one.second, one.first, one.second] == [70, -2, 70, -2]
+    assert asked == [(7, "first"), (7, "second")]
+    other = Twins.later(make, 8)
+    assert (other.second, other.first) == (-3, 3)
+    with pytest.raises(AttributeError, match="no attribute 'third'"):
+        _ = other.third

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import signal
-import time
 from functools import partial
 
 import numpy as np
@@ -13,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
-from bisimetric.errors import InvalidOption, InvalidProblem, ManyInterrupted, ToleranceNotReached
-from bisimetric.many.batch import FEWEST_TOGETHER, fitting
-from bisimetric.many.solve_many import PROBLEMS_OF_A_WAVE
-from bisimetric.solvers.side_by_side import ManyPolicyIteration
+from bisimetric.errors import (
+    InvalidOption,
+    InvalidProblem,
+    ManyInterrupted,
+    ToleranceNotReached,
+)
+from bisimetric.problems.bisimilarity import BisimilarityProblem
 from tests.strategies import problems
 
 RANDOM = np.random.default_rng(5)
@@ -131,56 +132,6 @@ def test_progress_and_ctrl_c():
     assert [found is not None for found in caught.value.solutions] == [False, True, True, False]
 
 
-def ends_in_batch(monkeypatch, number, end):
-    """The solve of the batch with this number does something else first; one thread solves them."""
-    begun, init = [], ManyPolicyIteration.init
-
-    def watched(self, *args):
-        begun.append(None)
-        if len(begun) == number:
-            end()
-        return init(self, *args)
-
-    monkeypatch.setenv("BISIMETRIC_THREADS", "1")
-    monkeypatch.setattr(ManyPolicyIteration, "init", watched)
-    return begun
-
-
-def test_ctrl_c_in_a_batch_ends_the_call_and_keeps_the_batches_before(monkeypatch):
-    """No further batch begins."""
-    asked = [random_problem()] * (5 * FEWEST_TOGETHER)
-    begun = ends_in_batch(monkeypatch, 3, partial(signal.raise_signal, signal.SIGINT))
-    with pytest.raises(ManyInterrupted) as caught:
-        bm.solve_many(asked)
-    assert len(begun) == 3
-    finished = [found is not None for found in caught.value.solutions]
-    assert finished == [True] * (2 * FEWEST_TOGETHER) + [False] * (3 * FEWEST_TOGETHER)
-
-
-def test_a_time_limit_keeps_the_batches_that_are_finished(monkeypatch):
-    """The others have what is known without a solve."""
-    asked = [random_problem()] * (5 * FEWEST_TOGETHER)
-    bm.solve_many(asked[:2])  # compiled
-    ends_in_batch(monkeypatch, 3, partial(time.sleep, 5.0))
-    found = bm.solve_many(asked, time_limit=5.0)
-    ended = [solution.status is bm.Status.SOLVED for solution in found]
-    assert ended == [True] * (2 * FEWEST_TOGETHER) + [False] * (3 * FEWEST_TOGETHER)
-    assert all(solution.status is bm.Status.TIME_LIMIT for solution in found[2 * FEWEST_TOGETHER :])
-
-
-def test_after_the_time_limit_nobody_looks_at_the_rest_of_a_long_list(monkeypatch):
-    """Only the first wave is divided into batches."""
-    looked = []
-
-    def counted(problems, wave):
-        looked.append(len(wave))
-        return fitting(problems, wave)
-
-    monkeypatch.setattr("bisimetric.many.solve_many.fitting", counted)
-    bm.solve_many([random_problem()] * (3 * PROBLEMS_OF_A_WAVE), time_limit=1e-9)
-    assert len(looked) <= 1
-
-
 def test_max_steps():
     """For every problem, as in `solve`."""
     asked = [random_problem(n, n, discount=0.99) for n in (3, 4, 20)]
@@ -214,3 +165,17 @@ def test_a_time_limit_in_the_middle_of_a_large_problem():
         assert (found.lower <= found.upper).all()
     with pytest.raises(bm.errors.ToleranceNotReached, match="raise tol or time_limit"):
         bm.solve_many(asked, tol=1e-9, time_limit=1e-9)
+
+
+def test_a_solver_that_does_not_fit_is_told_at_once():
+    """With the place of the problem, before anything is solved."""
+    told = []
+    for other in (bm.AverageProblem, partial(bm.HorizonProblem, horizon=3)):
+        chains = [bm.MarkovChain(np.eye(2), reward=[0, 1], start=0)] * 2
+        asked = [random_problem(), random_problem(), other(*chains)]
+        with pytest.raises(InvalidOption, match=r"^problems\[2\]: value-iteration solves no .*; leave solver=None"):
+            bm.solve_many(asked, "value-iteration", on_solution=lambda *done: told.append(done))
+    labelled = bm.MarkovChain(np.eye(2), labels=[0, 1])
+    with pytest.raises(InvalidOption, match=r"^problems\[1\]: .* needs a discount below 1"):
+        bm.solve_many([random_problem(), BisimilarityProblem(labelled, labelled)], "sinkhorn-value-iteration")
+    assert not told

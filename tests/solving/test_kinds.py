@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 
 import numpy as np
@@ -40,6 +41,15 @@ def test_every_kind_is_solved_by_its_own_solver(kind):
 def test_every_kind_is_complete(kind):
     """It leaves no part of a question out."""
     assert not inspect.isabstract(KINDS[kind])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_names_the_class_of_its_answers(kind):
+    """Fields have no defaults, which `MadeLater` would take for values."""
+    answers = KINDS[kind].answers
+    assert type(bm.solve(PROBLEMS[kind])) is answers
+    for field in dataclasses.fields(answers):
+        assert field.default is field.default_factory is dataclasses.MISSING, field.name
 
 
 def test_a_subclass_of_a_problem_is_that_problem():

@@ -81,6 +81,7 @@ class RentQuestion(Question):
     """What the loop asks for."""
 
     default_solver = Repeat()
+    answers = Worth
 
     @property
     def operator(self):
@@ -157,6 +158,14 @@ def test_limits_and_interrupts():
     for answer in (missed.value.solution, stopped.value.solution):
         assert ((answer.lower <= TRUTH) & (answer.upper >= TRUTH)).all()
     assert bm.solve(RENTS, tol=1e-300, throw=False).status is bm.Status.STALLED
+
+
+def test_many_of_a_third_kind():
+    """Those that no time was left for are answered when they are read."""
+    for options in ({}, {"time_limit": 1e-9}):
+        for answer in bm.solve_many([RENTS] * 3, **options):
+            assert isinstance(answer, Worth)
+            assert ((answer.lower <= TRUTH) & (answer.upper >= TRUTH)).all()
 
 
 def test_solvers_of_other_kinds_are_refused():

@@ -8,7 +8,7 @@ objects most of which nobody may look at, `MadeLater`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -53,13 +53,16 @@ class Immutable:
 
 
 class MadeLater:
-    """A dataclass whose fields may be computed on their first use, except for fields with defaults."""
+    """A dataclass without defaults, whose fields may be computed on their first use."""
 
     __slots__ = ()
 
     @classmethod
-    def later(cls, make: Callable[[int, str], Any], k: int) -> Self:
-        """An object whose fields are `make(k, name)`; where threads meet, one may be made twice."""
+    def later(cls, make: Callable[[int, str], Mapping[str, Any]], k: int) -> Self:
+        """An object that asks `make(k, name)` for a field; where threads meet, one may be made twice.
+
+        The answer may have other fields too, which are then not asked for.
+        """
         made = object.__new__(cls)
         object.__setattr__(made, MAKER, make)  # without a dict or a tuple, which the garbage collector would visit
         object.__setattr__(made, MAKERS_NUMBER, k)
@@ -72,7 +75,8 @@ class MadeLater:
             own = self.__dict__
             if MAKER not in own or name not in self.__dataclass_fields__:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return own.setdefault(name, own[MAKER](own[MAKERS_NUMBER], name))
+            own.update({**own[MAKER](own[MAKERS_NUMBER], name), **own})  # what somebody has read stays
+            return own[name]
 
 
 def changed(thing: ImmutableT, **values: object) -> ImmutableT:

@@ -110,7 +110,9 @@ def solution_from(fields: Fields) -> Solution:
     else:
         certificate = _prove(problem.as_given(), record.claimed, checked_value, scale, witness)
         certificate = certificate.without(problem.unsolved)
-    given = Solution(problem.as_given(), record.solver, record.status, record.history, certificate, proof, record.tol)
+    given = Solution(
+        problem.as_given(), record.solver, record.status, record.history, certificate, proof, record.tol, None
+    )
     return given.between_all(problem) if problem.uncertain else given
 
 

@@ -25,6 +25,7 @@ class AverageQuestion(Question[AverageProblem, AverageBellman, AverageIterate, A
     """The average costs between the states of two chains."""
 
     default_solver: ClassVar[AverageIteration] = AverageIteration()
+    answers: ClassVar[type[AverageSolution]] = AverageSolution
     values_are_distances: ClassVar[bool] = False
     discounted: ClassVar[bool] = False
 

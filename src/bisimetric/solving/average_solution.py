@@ -78,7 +78,7 @@ class AverageSolution(Answer):
     _witness: Witness
     _closed: Potentiated | None  # h; None where an interrupt came before the first sweep
     _way: Potentiated | None  # averages outside the closed classes; None where there are none, or they are not known
-    tol: float | None = None
+    tol: float | None
 
     @property
     def has_distance(self) -> bool:

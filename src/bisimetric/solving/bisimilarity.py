@@ -36,6 +36,7 @@ class BisimilarityQuestion(Question[BisimilarityProblem, UndiscountedBellman, It
     """The bisimilarity distances between the states of two chains, without a discount."""
 
     default_solver: ClassVar[PolicyIteration] = PolicyIteration()
+    answers: ClassVar[type[Solution]] = Solution
     discounted: ClassVar[bool] = False
     _steps: Floats | None = None  # [classes, classes], proved in `prepare`
 
@@ -87,7 +88,7 @@ class BisimilarityQuestion(Question[BisimilarityProblem, UndiscountedBellman, It
         witness = LiftedWitness.of(small, value, problem, quotient.source, quotient.target)
         lifted = lifted_bounds(quotient, certificate)
         proof = Proof(witness, quotient.lift(value), 1.0, None if iterate is None else self._steps)
-        return Solution(problem, record.solver, record.status, record.history, lifted, proof, record.tol)
+        return Solution(problem, record.solver, record.status, record.history, lifted, proof, record.tol, None)
 
     def _witness(self, value: Floats, solved: Witness | None) -> Witness:
         """Couplings of all classes of equal labels: at the open pairs as solved, else optimal for the value."""

@@ -32,6 +32,7 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
     """The distances between the states of two chains."""
 
     default_solver: ClassVar[PolicyIteration] = PolicyIteration()
+    answers: ClassVar[type[Solution]] = Solution
     _lumping: Lumping | None = None  # the problem on classes, where that is solved instead
 
     @cached_property
@@ -90,7 +91,7 @@ class ChainQuestion(Question[Problem, Bellman, Iterate[Any], Solution]):
             proof = Proof(IndependentWitness(bellman), problem.cost * scale, scale)
         else:
             proof = Proof(iterate.witness, iterate.value, self.operator.scale)
-        solution = Solution(problem, record.solver, record.status, record.history, certificate, proof, record.tol)
+        solution = Solution(problem, record.solver, record.status, record.history, certificate, proof, record.tol, None)
         if self._lumping is not None:
             solution = self._lumping.lift(solution)
         if not self.problem.uncertain:

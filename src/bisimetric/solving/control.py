@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from bisimetric._support.frozen import Immutable
+from bisimetric._support.frozen import Immutable, MadeLater
 from bisimetric.certificates.control import a_priori, check_control
 from bisimetric.certificates.interval import Certificate
 from bisimetric.models.rows import Floats
@@ -18,7 +18,7 @@ from bisimetric.solving.question import Question, SolveRecord, refuse_guess
 
 
 @dataclass(frozen=True, eq=False)
-class ControlSolution(Immutable):
+class ControlSolution(MadeLater, Immutable):
     """A policy, and what is proved about it."""
 
     problem: Control
@@ -44,6 +44,7 @@ class ControlQuestion(Question[Control, ControlBellman, ControlIterate, ControlS
     """The best policy of a decision process."""
 
     default_solver: ClassVar[ControlIteration] = ControlIteration()
+    answers: ClassVar[type[ControlSolution]] = ControlSolution
 
     @cached_property
     def operator(self) -> ControlBellman:

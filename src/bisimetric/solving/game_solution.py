@@ -115,7 +115,7 @@ class MDPSolution(Answer):
     certificate: Certificate
     _bellman: GameBellman
     _witness: GameProof | None  # None where V = c, or where an interrupt came before the first sweep was finished
-    tol: float | None = None
+    tol: float | None
 
     @cached_property
     def decisive(self) -> Ints:

@@ -21,6 +21,7 @@ class GameQuestion(Question[Game, GameBellman, GameIterate, MDPSolution]):
     """The distances between the states of two decision processes."""
 
     default_solver: ClassVar[GameIteration] = GameIteration()
+    answers: ClassVar[type[MDPSolution]] = MDPSolution
 
     @cached_property
     def operator(self) -> GameBellman:

@@ -21,6 +21,7 @@ class HorizonQuestion(Question[HorizonProblem, HorizonBellman, HorizonIterate, H
     """The distances between the states of two chains over a finite horizon."""
 
     default_solver: ClassVar[BackwardInduction] = BackwardInduction()
+    answers: ClassVar[type[HorizonSolution]] = HorizonSolution
     values_are_distances: ClassVar[bool] = False
     discounted: ClassVar[bool] = False
 

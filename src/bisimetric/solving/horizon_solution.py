@@ -74,7 +74,7 @@ class HorizonSolution(Answer):
     certificate: Certificate
     _operator: HorizonBellman
     _steps: Mapping[int, StepBounds]  # of the times 0, …, h that were reached and kept
-    tol: float | None = None
+    tol: float | None
 
     def at(self, time: int) -> Certificate:
         """The distances from a time on, with their bounds.

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
+from bisimetric._support.frozen import MadeLater
 from bisimetric.certificates.interval import Bounds, Certificate
 from bisimetric.certificates.starts import between_starts
 from bisimetric.errors import InvalidOption
@@ -69,6 +70,7 @@ class Question(ABC, Generic[ProblemT, OperatorT, IterateT, AnswerT]):
     """A problem as the loop sees it, for one solver."""
 
     default_solver: ClassVar[AnySolver]
+    answers: ClassVar[type[MadeLater]]  # the class of its answers
     discounted: ClassVar[bool] = True  # whether the problem has a discount, which most solvers need
     values_are_distances: ClassVar[bool] = True  # whether the value of an iterate estimates the distances
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bisimetric._support.frozen import MadeLater
 from bisimetric.certificates import side_by_side as certificates
 from bisimetric.certificates.side_by_side import ManyBounds
 from bisimetric.couplings.witness import IndependentWitness, Proof
@@ -24,7 +25,7 @@ from bisimetric.solving.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)
-class ManySolutions:
+class ManySolutions(MadeLater):
     """What is known of many problems; `solutions()` has an object for each."""
 
     problems: Sequence[Problem]
@@ -57,8 +58,11 @@ class ManySolutions:
         make = self._field
         return [Solution.later(make, k) for k in range(len(self.problems))]
 
-    def _field(self, k: int, name: str) -> Any:
-        """One field of the solution of problem number k."""
+    def _field(self, k: int, name: str) -> dict[str, Any]:
+        """One field of the solution of problem number k, by its name."""
+        return {name: self._value(k, name)}
+
+    def _value(self, k: int, name: str) -> Any:
         problem, record = self.problems[k], self.record
         match name:
             case "problem":
@@ -74,6 +78,8 @@ class ManySolutions:
                 return self.bounds.of(k, problem.shape).without(problem.unsolved)
             case "_proof":
                 return self._proof(k)
+            case "_given":
+                return None
         raise AssertionError(name)
 
     def _proof(self, k: int) -> Proof:
@@ -98,6 +104,7 @@ class ManyQuestion(Question[ManyProblems, SideBySide, ManyIterate, ManySolutions
     """The distances of many small problems."""
 
     default_solver: ClassVar[ManyPolicyIteration] = ManyPolicyIteration()
+    answers: ClassVar[type[ManySolutions]] = ManySolutions
     values_are_distances: ClassVar[bool] = False
 
     @cached_property

@@ -34,7 +34,7 @@ from bisimetric.solving.chain_gradient import chain_gradient
 from bisimetric.solving.history import Status, Step
 
 
-class Answer(Stored, Viewed, Immutable, ABC):
+class Answer(MadeLater, Stored, Viewed, Immutable, ABC):
     """What every solution says: distances between all states of two models, each inside a certified interval.
 
     Everything in it is read-only.
@@ -195,7 +195,7 @@ class Answer(Stored, Viewed, Immutable, ABC):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(MadeLater, Answer):
+class Solution(Answer):
     """Distances between all states of two chains, each inside a certified interval; read-only.
 
     `solve`, `distance` and the metrics make one; `load` reads one from a file.
@@ -248,7 +248,7 @@ class Solution(MadeLater, Answer):
     certificate: Certificate
     _proof: Proof
     tol: float | None
-    _given: Certificate | None = None  # the computation's bounds, if `certificate` is about more chains than the stored
+    _given: Certificate | None  # the computation's bounds, if `certificate` is about more chains than the stored
 
     @property
     def computation(self) -> Certificate:

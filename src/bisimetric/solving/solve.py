@@ -117,8 +117,8 @@ def solve(
         Steps after which to give up; by default the solver's own limit.
     time_limit : float, optional
         Seconds after which to stop. The certified answer is there at most 0.1 s later, or a fifth of the limit if that
-        is more, unless a single row of state pairs takes longer. Where a certificate takes more time than there is, the
-        interval is what holds before any step.
+        is more, unless a single row of state pairs takes longer, or what comes before the first step: up to 0.1 s for
+        a million pairs. Where a certificate takes more time than there is, the interval is what holds before any step.
     initial : array [n, m] or Solution, optional
         A guess of the distances, or the solution of a similar problem, to save time; only `LinearProgram` ignores it.
     throw : bool, default True
@@ -155,14 +155,7 @@ def solve(
     >>> round(solution.distance, 6)
     3.6
     """
-    kind = next((KINDS[base] for base in type(problem).__mro__ if base in KINDS), None)
-    if kind is None:
-        raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem(source, target, discount=...)")
-    chosen = kind.default_solver if solver is None else by_name(solver)
-    if chosen.operates_on is not kind.default_solver.operates_on:
-        raise InvalidOption(f"{chosen.name} solves no {type(problem).__name__}; leave solver=None")
-    if not kind.discounted and not chosen.undiscounted:
-        raise InvalidOption(f"{chosen.name} needs a discount below 1, such as 0.999; or leave solver=None")
+    kind, chosen = kind_and_solver(problem, solver)
     if quotient is not True:
         flag(quotient, "quotient")
     question = kind(problem, chosen, quotient=quotient)
@@ -173,6 +166,21 @@ def solve(
     )  # fmt: skip
     answer: LoopAnswer = _run(question, options, guess)
     return answer
+
+
+def kind_and_solver(
+    problem: Any, solver: AnySolver | str | None
+) -> tuple[type[Question[Any, Any, Any, Any]], AnySolver]:
+    """The kind of a problem, and the solver or the default one; raises where it does not fit that kind."""
+    kind = next((KINDS[base] for base in type(problem).__mro__ if base in KINDS), None)
+    if kind is None:
+        raise InvalidProblem(f"problem is a {type(problem).__name__}, expected a Problem(source, target, discount=...)")
+    chosen = kind.default_solver if solver is None else by_name(solver)
+    if chosen.operates_on is not kind.default_solver.operates_on:
+        raise InvalidOption(f"{chosen.name} solves no {type(problem).__name__}; leave solver=None")
+    if not kind.discounted and not chosen.undiscounted:
+        raise InvalidOption(f"{chosen.name} needs a discount below 1, such as 0.999; or leave solver=None")
+    return kind, chosen
 
 
 def _run(
