@@ -36,7 +36,7 @@ def list_solvers(*, as_json: bool, quiet: bool = False) -> int:
     show(
         table,
         Text(
-            "\nThe tolerance bounds the certified relative gap, and --tol sets another. A solver\n"
+            "\nThe tolerance bounds the certified relative gap, and --tol sets another. A solver "
             "with 'rounds' runs a number of rounds instead. --set changes an option:\n"
             "--solver sinkhorn-value-iteration --set rounds=750 --set step_size=decaying:10",
             style="dim",

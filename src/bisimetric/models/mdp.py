@@ -143,7 +143,7 @@ class MDP(EqualByContent, Stored, InNotebooks, Immutable):
         """The number of actions, available everywhere or not."""
         return int(self.rewards.shape[1])
 
-    def under(self, policy: npt.ArrayLike | Literal["uniform"]) -> MarkovChain:
+    def under(self, policy: npt.ArrayLike | OptimalPolicy | Literal["uniform"]) -> MarkovChain:
         """Return the chain that a policy makes of this process.
 
         Parameters
