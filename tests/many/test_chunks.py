@@ -11,7 +11,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric._support.threads import deadline
-from bisimetric.many.chunks import CHUNK_STATES, SHARES, Chunk, answer_task, chunks, solve_chunk, task_of
+from bisimetric.many.chunks import CHUNK_STATES, SHARES, Chunk, answer_task, chunks, in_own_order, solve_chunk, task_of
 from bisimetric.many.question import Pair, PairQuestion
 from tests.many.pair_samples import random_chains
 
@@ -35,6 +35,18 @@ def test_small_pairs_are_together_whatever_the_workers():
         assert sizes(pairs, batched=True, workers=workers) == [CHUNK_STATES, len(pairs) - CHUNK_STATES]
     assert max(sizes(pairs, batched=False, workers=2)) == 32  # by work
     assert set(sizes(pairs, batched=False, workers=1)) == {1}
+
+
+def test_runs_shuffle_chunks_of_similar_work():
+    """The heaviest come first all the same; a seed decides the order, and no chunk changes."""
+    works = [100, 60, *range(31, 15, -1), 3]
+    one_each = [Chunk((k,), ()) for k in range(len(works))]
+    first, again, second = ([*in_own_order(one_each, works, seed)] for seed in (1, 1, 2))
+    assert first == again != second
+    for found in (first, second):
+        assert sorted(found) == one_each
+        assert found[:2] == one_each[:2]
+        assert found[-1] == one_each[-1]
 
 
 def test_every_worker_gets_several_chunks():

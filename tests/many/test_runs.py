@@ -213,7 +213,7 @@ def _picky(source, target):
 
 
 def test_a_missed_tolerance_is_an_error(tmp_path):
-    """Of the first pair that missed it, with what it reached; all others are solved, and stay in the store."""
+    """Of the heaviest pair that missed it, with what it reached; all others are solved, and stay in the store."""
     made = random_chains()
     easy = [bm.MarkovChain(np.eye(20), reward=np.zeros(20), start=k) for k in range(2)]  # heavy, but at no cost
     options = {"discount": 0.9, "tol": 1e-8, "solver": Hasty(), "store": tmp_path}

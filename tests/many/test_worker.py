@@ -10,7 +10,8 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.errors import InvalidOption, PairFailed
-from bisimetric.many.chunks import Chunk, portable, task_of
+from bisimetric.many import worker as worker_module
+from bisimetric.many.chunks import Chunk, SentChunk, portable, task_of
 from bisimetric.many.question import Pair, PairQuestion
 from bisimetric.many.worker import Worker, without_ctrl_c
 
@@ -44,3 +45,15 @@ def test_a_pair_that_cannot_be_read_fails_alone():
         worker.end()
     assert arrived.get(timeout=WAIT) == (worker, None)
     assert "its worker process was ended" in worker.ending()
+
+
+def test_nobody_waits_for_a_process_that_reads_late(monkeypatch):
+    """Messages larger than a pipe are on their way while the process is still starting; ending it drops them."""
+    monkeypatch.setattr(worker_module, "START_WORKER", "import time; time.sleep(20)")
+    large, arrived = bytes(2**22), SimpleQueue()
+    with without_ctrl_c():
+        worker = Worker(large, arrived)
+    for number in range(2):
+        worker.send(Chunk((number,), ()), SentChunk(large, ((number, 0, 1),), 0.0))
+    assert worker.end() != 0  # it was still asleep
+    assert arrived.get(timeout=WAIT) == (worker, None)

@@ -6,7 +6,7 @@ neither the number of processes nor what a store holds already changes them. Oth
 are short, to save messages; every pair is solved by itself.
 
 The work of a pair is estimated by the sizes of its transports: n·nnz(Q) + m·nnz(P). Chunks come heaviest first, so that
-workers finish together.
+workers finish together; runs that share a store shuffle those of similar work, so that they begin different ones.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
+
+import numpy as np
 
 from bisimetric._support.blocks import one_thread
 from bisimetric._support.threads import OutOfTime, deadline, seconds_left
@@ -69,6 +71,12 @@ def chunks(pairs: Sequence[Pair], works: Sequence[int], *, batched: bool, worker
         found[-1].append(number)
         states, work, before = states + most, work + cost, small
     return [Chunk(tuple(numbers), tuple(pairs[k] for k in numbers)) for numbers in found]
+
+
+def in_own_order(chunks: Sequence[Chunk], works: Sequence[int], seed: int) -> list[Chunk]:
+    """Heaviest first up to a factor of two, otherwise in an order that the seed decides; `works` of pairs by number."""
+    shuffled = [chunks[k] for k in np.random.default_rng(seed).permutation(len(chunks))]
+    return sorted(shuffled, key=lambda chunk: -works[chunk.numbers[0]].bit_length())
 
 
 def solve_chunk(question: PairQuestion, chunk: Chunk) -> Iterator[PairOutcome]:

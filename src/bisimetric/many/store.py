@@ -68,6 +68,7 @@ class PairStore:
 
     def __init__(self, folder: object, *, make: bool = True) -> None:
         self._folder = usable_path(folder, "store")
+        self.seed = secrets.randbits(64)  # of the order in which this run solves
         self._journal: _Journal | None = None  # opened with the first record to write
         self._records: dict[bytes, bytes] = {}  # records found or written, by their key
         self._tallies: dict[str, Tally] = {}  # of every journal, as far as it has been read

@@ -1,7 +1,8 @@
 """One call of `pairwise`: finished pairs are looked up in the store, the others are solved, the table is filled.
 
-Runs that share a store share the work: before a run begins a chunk it looks, once a second, at what others have
-finished or begun since, leaves out what is finished, and comes to what others have begun last.
+Runs that share a store share the work: each goes through the chunks in an order of its own, so that two runs seldom
+begin the same one. Before a chunk it looks, up to ten times a second, at what others have finished or begun since,
+leaves out what is finished, and comes to what others have begun last.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from bisimetric._support.text import notice
 from bisimetric._support.threads import no_deadline
 from bisimetric.errors import PairFailed, PairwiseInterrupted, ToleranceNotReached
 from bisimetric.many.backends import Backend
-from bisimetric.many.chunks import Chunk
+from bisimetric.many.chunks import Chunk, in_own_order
 from bisimetric.many.plan import Failure, Place, Plan
 from bisimetric.many.processes import Processes, ThisProcess
 from bisimetric.many.question import Pair, PairOutcome, PairQuestion, name_pair_in_errors
@@ -32,7 +33,7 @@ from bisimetric.solving.history import Status
 
 BYTES_PER_WORKER = 150 * 2**20  # a process with the kernels loaded
 MANY_WORKERS = 64  # a guess where the number is not known before a cluster answers
-LOOK_SECONDS = 1.0  # between two looks at what other runs have written
+LOOK_SECONDS = 0.1  # between two looks at what other runs have written
 LOOK_PAUSE = 20  # and at least as many times as long as a look takes
 
 
@@ -76,6 +77,7 @@ class TableRun:
         self._places: dict[bytes, int] = {}  # numbers of the pairs by their keys
         self._numbers: dict[int, Numbers] = {}  # answers by the pair's number
         self._errors: dict[int, PairFailed | ToleranceNotReached] = {}
+        self._missed: tuple[int, ToleranceNotReached] | None = None  # the pair with the smallest number
         self._titles: tuple[list[str | None], ...] = ()  # of both lists, where models know them
         self._next_look = 0.0
 
@@ -94,8 +96,8 @@ class TableRun:
                 self._store.close()
 
     def missed(self) -> ToleranceNotReached | None:
-        """The error about the first pair that missed a tolerance that was given."""
-        return next((error for error in self._errors.values() if isinstance(error, ToleranceNotReached)), None)
+        """The error about the heaviest pair that missed a tolerance that was given."""
+        return None if self._missed is None else self._missed[1]
 
     def _look_up(self) -> None:
         if self._store is not None and self._plan is not None:
@@ -125,13 +127,17 @@ class TableRun:
             backend = ThisProcess() if workers == 1 else Processes(workers)
         if isinstance(backend, Processes):
             _check_memory(self._question, missing[0].pairs[0], backend.workers)
-        waiting = missing if self._store is None else self._open(self._store, missing)
+        waiting = missing if self._store is None else self._open(self._store, self._in_own_order(self._store, missing))
         with closing(outcomes(self._question, waiting, backend)) as arriving:
             for outcome in arriving:
                 self._accept(outcome)
 
     def _is_done(self, chunk: Chunk) -> bool:
         return all(number in self._numbers for number in chunk.numbers)
+
+    def _in_own_order(self, store: PairStore, chunks: Sequence[Chunk]) -> list[Chunk]:
+        assert self._plan is not None
+        return in_own_order(chunks, [entry.work for entry in self._plan.entries], store.seed)
 
     def _open(self, store: PairStore, chunks: Sequence[Chunk]) -> Iterator[Chunk]:
         """The chunks to solve, one at a time, those that other runs are at last."""
@@ -148,7 +154,8 @@ class TableRun:
             store.claim(key)
             yield chunk
         for chunk in reversed(others):
-            self._look()
+            if not self._is_done(chunk):
+                self._look()
             if not self._is_done(chunk):
                 yield chunk
 
@@ -157,9 +164,9 @@ class TableRun:
         if k in self._numbers:  # solved again beside others that were missing
             return
         if outcome.error is not None:
-            if isinstance(outcome.error, ToleranceNotReached) and self.missed() is not None:
-                outcome.error.solution = None  # one is enough
             self._errors[k] = outcome.error
+            if isinstance(outcome.error, ToleranceNotReached):
+                self._miss(k, outcome.error)
         if numbers is None:
             return
         self._numbers[k] = numbers
@@ -172,6 +179,15 @@ class TableRun:
             pair = self._plan.entries[k].pair
             with no_deadline():
                 self._on_pair(PairDone(self._done(), len(self._plan.entries), pair.i, pair.j, outcome.seconds))
+
+    def _miss(self, k: int, error: ToleranceNotReached) -> None:
+        """Note a missed tolerance; of all of them only one keeps its solution."""
+        first, later = (k, error), self._missed
+        if later is not None and later[0] < k:
+            first, later = later, first
+        if later is not None:
+            later[1].solution = None
+        self._missed = first
 
     def _done(self) -> int:
         return len(self._numbers)

@@ -33,12 +33,17 @@ THREADS_BELOW = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 
 class Worker:
-    """The process as its parent sees it; a thread puts its outcomes into `arrived`, and None when it has ended."""
+    """The process as its parent sees it.
+
+    One thread sends what is in `_outgoing`, so that nobody waits for a process that is starting or computing; None ends
+    it. Another one puts the outcomes into `arrived`, and None when the process has ended.
+    """
 
     def __init__(self, question: bytes, arrived: SimpleQueue[Arrived]) -> None:
         from multiprocessing.spawn import get_executable
 
         self.sent: list[Chunk] = []  # chunks without an answer yet, in the order in which it solves them
+        self._outgoing: SimpleQueue[object] = SimpleQueue()
         places = [place for place in sys.path if isinstance(place, str)]
         self._process = subprocess.Popen(
             [get_executable() or "", "-c", START_WORKER, str(os.getpid()), *places],
@@ -50,16 +55,18 @@ class Worker:
         )
         try:
             start_new_thread(self._read, (arrived,))
+            start_new_thread(self._write, ())
         except RuntimeError:
             self.end()
-            self._read(arrived)  # closes the output
+            self._write()  # closes the input
+            self._read(arrived)  # and the output
             raise
-        self._write(question)
+        self._outgoing.put(question)
 
     def send(self, chunk: Chunk, task: SentChunk) -> None:
         """Send one more chunk."""
         self.sent.append(chunk)
-        self._write(task)
+        self._outgoing.put(task)
 
     def ending(self) -> str:
         """How the process ended, if it did so without an answer."""
@@ -70,18 +77,17 @@ class Worker:
         return f"its worker process was ended {how}, perhaps because memory ran out; use fewer n_jobs"
 
     def end(self) -> int:
-        """End the process at once; its exit code."""
-        if self._process.stdin is not None:
-            with suppress(OSError):
-                self._process.stdin.close()
+        """End the process at once, in the middle of a message too; its exit code."""
         self._process.kill()
+        self._outgoing.put(None)
         return self._process.wait()
 
-    def _write(self, message: object) -> None:
+    def _write(self) -> None:
         assert self._process.stdin is not None
-        with suppress(OSError):  # the process is gone; the reading thread notices
-            pickle.dump(message, self._process.stdin)
-            self._process.stdin.flush()
+        with suppress(OSError), self._process.stdin as tasks:  # the process may go; the reading thread notices
+            while (message := self._outgoing.get()) is not None:
+                pickle.dump(message, tasks)
+                tasks.flush()
 
     def _read(self, arrived: SimpleQueue[Arrived]) -> None:
         assert self._process.stdout is not None
@@ -135,7 +141,7 @@ def serve(parent: int) -> None:
 
 
 def _receive(tasks: IO[bytes], inbox: SimpleQueue[Any]) -> None:
-    """Read tasks as soon as they come, so that the parent never waits; end when the parent closes the input."""
+    """Read tasks as soon as they come, beside the computation; end when the parent closes the input."""
     try:
         while True:
             inbox.put(pickle.load(tasks))
