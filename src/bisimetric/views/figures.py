@@ -168,6 +168,20 @@ def shortened(name: object, longest: int) -> str:
     return line if len(line) <= longest else f"{line[: longest - longest // 2 - 1]}…{line[-(longest // 2) :]}"
 
 
+def both_shortened(names: Sequence[object], longest: int) -> tuple[str, str]:
+    """Two names, each in one line; where their ends are equal, what is kept is the beginning and where they differ."""
+    source, target = (shortened(name, longest) for name in names)
+    whole = [inert(name, LONGEST_WHOLE) for name in names]
+    if source != target or whole[0] == whole[1]:
+        return source, target
+    head = longest // 3
+    apart = next((k for k, (a, b) in enumerate(zip(*whole, strict=False)) if a != b), min(map(len, whole)))
+    begin = max(apart - head // 2, head)
+    end = begin + longest - head - 2
+    source, target = (f"{line[:head]}…{line[begin:end]}{'…' * (end < len(line))}" for line in whole)
+    return source, target
+
+
 @lru_cache(maxsize=16)
 def _characters(path: str) -> frozenset[int]:
     from matplotlib.font_manager import get_font
