@@ -9,6 +9,7 @@ are exact, also where the classes lump only approximately.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,23 @@ from bisimetric.problems.discounted import Problem
 READ_ALL_FROM = 0.5  # pairs of states, as a share of the pairs of classes, from which all of the latter are read
 
 
+class Sides:
+    """What kernels read of both chains and their classes; computed when somebody looks at a coupling."""
+
+    def __init__(self, problem: Problem, source: Lump, target: Lump) -> None:
+        self._problem, self._lumps = problem, (source, target)
+
+    @cached_property
+    def source(self) -> Side:
+        """Rows of the source, sorted by class."""
+        return _side(self._problem.source, self._lumps[0])
+
+    @cached_property
+    def target(self) -> Side:
+        """The same of the target."""
+        return _side(self._problem.target, self._lumps[1])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LiftedWitness:
     """Couplings and potentials of classes, spread over their states when they are read."""
@@ -36,8 +54,7 @@ class LiftedWitness:
     class_y: Classes  # [m]
     states_x: npt.NDArray[Any]  # [entries], successors of source states, row by row
     states_y: npt.NDArray[Any]
-    source: Side
-    target: Side
+    sides: Sides
 
     @classmethod
     def of(cls, small: Witness, value: Floats, problem: Problem, source: Lump, target: Lump) -> LiftedWitness:
@@ -49,9 +66,18 @@ class LiftedWitness:
             target.classes,
             problem.source.transitions.indices,
             problem.target.transitions.indices,
-            _side(problem.source, source),
-            _side(problem.target, target),
+            Sides(problem, source, target),
         )
+
+    @property
+    def source(self) -> Side:
+        """What kernels read of the source."""
+        return self.sides.source
+
+    @property
+    def target(self) -> Side:
+        """The same of the target."""
+        return self.sides.target
 
     @property
     def cells_per_pair(self) -> int:
