@@ -24,6 +24,7 @@ def test_one_sentence_for_a_manager():
     assert "product → cart" in comparison("changed").sentence
     assert comparison().sentence.startswith("No change")
     assert comparison("changed").sentence in repr(comparison("changed"))
+    assert "only in b: " in comparison("changed").sentence
     assert "only in b" in repr(comparison("changed"))
 
 

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -155,6 +156,9 @@ class Comparison(Immutable):
             but = f"; yet single transitions differ: {', '.join(words)}" if words else ""
             return f"No change of the whole can be seen in {sizes}: {apart}, and {chance} ({odds}){but}."
         where = f"; most of it is {', '.join(words)}" if words else ""
+        where += "".join(
+            f"; only in {side}: {_some(names)}" for side, names in zip("ab", self.only, strict=True) if names
+        )
         return (
             f"Behaviour changed: the logs are {self.distance:.3g} apart where chance alone makes about "
             f"{self._typical():.3g} ({sizes}, {odds}){where}."
@@ -191,8 +195,8 @@ class Comparison(Immutable):
         lines.append(("changed", f"{len(self.changed.significant())} of {self.changed.n_tested} transitions (Holm)"))
         for side, names in zip("ab", self.only, strict=True):
             if names:
-                some = ", ".join(map(printable, names[:NAMED_CHANGES])) + (", …" if len(names) > NAMED_CHANGES else "")
-                lines.append((f"only in {side}", f"{some} ({len(names)} {'state' if len(names) == 1 else 'states'})"))
+                count = f"{len(names)} {'state' if len(names) == 1 else 'states'}"
+                lines.append((f"only in {side}", f"{_some(names)} ({count})"))
         return lines + [("note", note) for note in self.notes]
 
     def update(self, more_a: Any = None, more_b: Any = None) -> Comparison:
@@ -265,3 +269,8 @@ def merged(first: EstimatedChain, second: EstimatedChain) -> EstimatedChain:
         end=first.end,
         notes=first.notes,
     )
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few of these states."""
+    return ", ".join(map(printable, names[:NAMED_CHANGES])) + (", …" if len(names) > NAMED_CHANGES else "")

@@ -112,6 +112,7 @@ def save(
     Parameters
     ----------
     obj : MarkovChain, MDP, Solution, MDPSolution, HorizonSolution or AverageSolution
+        Of a chain that was estimated from a log the chain is written; its counts are in the log.
     path : str, Path or file object
         A name that ends in `.npz` or `.json`. JSON is for people and small models; `.npz` is smaller and faster. A file
         of that name is replaced. Models also go to model checkers: `.drn` for Storm, `.tra` for PRISM, with labels,
