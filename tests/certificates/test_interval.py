@@ -5,10 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bisimetric as bm
+from bisimetric._support import blocks
+from bisimetric.certificates import interval as interval_module
 from bisimetric.certificates.interval import Application, Errors, Range, interval, widening
 from bisimetric.models.rows import UNIT_ROUNDOFF
 from bisimetric.operators.bellman import Bellman
@@ -104,3 +107,16 @@ def test_a_certificate_leaves_the_arrays_that_it_is_given():
     certificate = bm.Certificate(*bounds)
     assert not certificate.lower.flags.writeable
     assert all(bound.flags.writeable for bound in bounds)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_parts_change_nothing(monkeypatch, threads):
+    """Bounds are made in parts that fit into a cache, and shared by threads: the same bits."""
+    problem = bm.Problem(*(bm.environments.random_sparse_chain(n, 3, seed=n) for n in (40, 50)), discount=0.9)
+    whole = bm.certify(problem, np.full((40, 50), 2.0))
+    monkeypatch.setattr(interval_module, "AT_ONCE", 7)
+    monkeypatch.setattr(blocks, "PARALLEL_FROM", 1)
+    monkeypatch.setenv("BISIMETRIC_THREADS", threads)
+    parts = bm.certify(problem, np.full((40, 50), 2.0))
+    for name in ("value", "lower", "upper"):
+        assert np.array_equal(getattr(whole, name), getattr(parts, name))
