@@ -133,7 +133,7 @@ def _evaluation(bellman: Bellman, trees: Trees, accuracy: float) -> tuple[float,
 
     def work() -> None:
         nonlocal products
-        solved = evaluation.solve(trees, residual, residual.copy(), target)
+        solved = evaluation.solve(trees, residual, target)
         products = solved.products
         value = solved.x
         value += start

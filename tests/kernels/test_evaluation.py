@@ -113,7 +113,7 @@ def test_evaluation_of_a_coupling(operator):
     """(I - γΠ) d = residual through the whole solver equals a dense solve."""
     bellman, trees, coupled, independent = operator
     residual = np.random.default_rng(2).random(12)
-    solved = Evaluation(bellman).solve(trees, residual, residual.copy(), 1e-13)
+    solved = Evaluation(bellman).solve(trees, residual, 1e-13)
     np.testing.assert_allclose(solved.x, np.linalg.solve(np.eye(12) - 0.9 * coupled, residual), rtol=1e-10)
     value = independent_value(bellman, 1e-13).ravel()
     np.testing.assert_allclose(

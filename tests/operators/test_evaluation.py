@@ -23,7 +23,7 @@ def test_an_evaluation_solves_its_system(problem, target):
     trees = new_trees(bellman)
     value = bellman.scaled_cost()
     residual = bellman.improve(value, trees, cold=True).residual
-    solved = Evaluation(bellman).solve(trees, residual, residual.copy(), target)
+    solved = Evaluation(bellman).solve(trees, residual, target)
     witness = TreeWitness(bellman, value, trees)
     coupled = bm.Coupling(problem, witness, lambda: np.zeros(problem.shape)).matrix().toarray()
     missed = residual - (solved.x - problem.discount * coupled @ solved.x)

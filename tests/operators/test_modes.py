@@ -127,7 +127,7 @@ def test_evaluations_with_it_have_a_true_residual(name, one_call, monkeypatch):
     monkeypatch.setattr(evaluation, "WORTH_MODES", 1)
     bellman, trees = improved(*CHAINS[name], discount=0.999)
     residual = np.random.default_rng(6).random(bellman.pairs.size)
-    solved = Evaluation(bellman).solve(trees, residual, residual.copy(), 1e-9)
+    solved = Evaluation(bellman).solve(trees, residual, 1e-9)
     assert np.abs(product(bellman, trees, solved.x) - residual).max() <= 1.3e-9
 
 
@@ -137,7 +137,7 @@ def test_slow_walks_take_few_products():
     residual = bellman.scaled_cost().ravel()
     solver = Evaluation(bellman)
     alone = solver._plain(trees, residual, residual.copy(), 1e-3, krylov.MAX_PRODUCTS)
-    helped = solver.solve(trees, residual, residual.copy(), 1e-3)
+    helped = solver.solve(trees, residual, 1e-3)
     assert solver.is_preconditioned
     assert 3 * helped.products < alone.products
 

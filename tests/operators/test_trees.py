@@ -97,7 +97,7 @@ def test_sweeps_and_evaluations(problem):
     again = some.improve(value, trees, cold=False)
     np.testing.assert_allclose(again.residual, sweep.residual, atol=1e-13)
     assert again.pivots == 0
-    solved = Evaluation(some).solve(trees, sweep.residual, sweep.residual.copy(), 1e-13)
+    solved = Evaluation(some).solve(trees, sweep.residual, 1e-13)
     coupling = bm.Coupling(problem, TreeWitness(some, value, trees).at_rest(), lambda: np.zeros(problem.shape))
     moves = coupling.matrix().toarray()
     moves[some.stop.ravel()] = 0.0

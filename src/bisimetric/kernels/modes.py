@@ -102,6 +102,44 @@ def sums(first, last, vector, modes, m, by_row, by_cluster):
             by_row[x] = total
 
 
+@summing_kernel
+def direction_with_sums(first, last, p, r, v, beta, omega, modes, m, by_row, by_cluster):
+    """p = r + β(p - ωv) as `evaluation.step_direction` has it, and the sums of p in the same pass."""
+    for cluster in range(first, last):
+        into = by_cluster[Index(cluster)]
+        into[:] = 0.0
+        for place in range(modes.member_at[cluster], modes.member_at[cluster + 1]):
+            x = modes.member[place]
+            row = slice(x * m, (x + 1) * m)
+            p_here, r_here, v_here = p[row], r[row], v[row]
+            total = 0.0
+            for y in range(m):
+                moved = r_here[y] + beta * (p_here[y] - omega * v_here[y])
+                p_here[y] = moved
+                total += moved
+                into[y] += moved
+            by_row[x] = total
+
+
+@summing_kernel
+def half_with_sums(first, last, r, v, alpha, modes, m, by_row, by_cluster):
+    """r -= αv as `evaluation.step_half` has it, and the sums of r in the same pass."""
+    for cluster in range(first, last):
+        into = by_cluster[Index(cluster)]
+        into[:] = 0.0
+        for place in range(modes.member_at[cluster], modes.member_at[cluster + 1]):
+            x = modes.member[place]
+            row = slice(x * m, (x + 1) * m)
+            r_here, v_here = r[row], v[row]
+            total = 0.0
+            for y in range(m):
+                rest = r_here[y] - alpha * v_here[y]
+                r_here[y] = rest
+                total += rest
+                into[y] += rest
+            by_row[x] = total
+
+
 @kernel
 def means(modes, by_row, by_cluster, mean_x, mean_y, block):
     """Compute means from sums; returns the mean over all pairs.

@@ -31,6 +31,18 @@ class MatrixProduct(Protocol):
     def __call__(self, vector: Floats, out: Floats, other: Floats) -> tuple[float, float]: ...
 
 
+class Steps(Protocol):
+    """The two steps of BiCGSTAB that make what is multiplied next."""
+
+    def direction(self, p: Floats, r: Floats, v: Floats, beta: float, omega: float) -> None:
+        """p ← r + β(p - ωv)."""
+        ...
+
+    def half(self, r: Floats, v: Floats, alpha: float) -> None:
+        """r ← r - αv."""
+        ...
+
+
 def by_rows(work: Callable[[int, int, Floats, Floats, Floats, Floats], None], rows: int, cost: int) -> MatrixProduct:
     """The operator of a kernel that works on a range of source rows; `cost` as in `for_even_split`."""
 
@@ -71,12 +83,14 @@ def bicgstab(
     target: float,
     budget: int = MAX_PRODUCTS,
     in_total: bool = False,
+    steps: Steps | None = None,
 ) -> Solved:
     """Solve apply(x) = b from `guess` (overwritten) until the residual's largest entry is at most `target`.
 
-    With `in_total` the target is for the sum of its entries' sizes, and that is what is returned.
+    With `in_total` the target is for the sum of its entries' sizes, and that is what is returned. `steps` replaces
+    the two steps that come before a product.
     """
-    steps = kernels.evaluation
+    passes = kernels.evaluation
     sums = np.empty((rows, 2))
 
     def norms(r: Floats, spare: Floats) -> tuple[float, float]:
@@ -84,23 +98,24 @@ def bicgstab(
         return float(np.add.reduce(sums[:, 0])), largest
 
     def begin(_: None, b: Floats, t: Floats, r: Floats, shadow: Floats) -> tuple[float, float]:
-        for_even_split(lambda i, j: steps.step_begin(i, j, b, t, r, shadow, sums), rows, cost=r.size)
+        for_even_split(lambda i, j: passes.step_begin(i, j, b, t, r, shadow, sums), rows, cost=r.size)
         return norms(r, t)
 
     def direction(p: Floats, r: Floats, v: Floats, beta: float, omega: float) -> None:
-        for_even_split(lambda i, j: steps.step_direction(i, j, p, r, v, beta, omega), p.size, cost=p.size)
+        for_even_split(lambda i, j: passes.step_direction(i, j, p, r, v, beta, omega), p.size, cost=p.size)
 
     def half(r: Floats, v: Floats, alpha: float) -> None:
-        for_even_split(lambda i, j: steps.step_half(i, j, r, v, alpha), r.size, cost=r.size)
+        for_even_split(lambda i, j: passes.step_half(i, j, r, v, alpha), r.size, cost=r.size)
 
     def full(
         _: None, x: Floats, p: Floats, r: Floats, t: Floats, shadow: Floats, alpha: float, omega: float
     ) -> tuple[float, float]:
-        for_even_split(lambda i, j: steps.step_full(i, j, x, p, r, t, shadow, alpha, omega, sums), rows, cost=x.size)
+        for_even_split(lambda i, j: passes.step_full(i, j, x, p, r, t, shadow, alpha, omega, sums), rows, cost=x.size)
         return norms(r, t)
 
+    before_products = (direction, half) if steps is None else (steps.direction, steps.half)
     method = kernels.krylov.bicgstab_over(
-        lambda _, vector, out, other: apply(vector, out, other), begin, direction, half, full
+        lambda _, vector, out, other: apply(vector, out, other), begin, *before_products, full
     )
     return Solved(guess, *method(None, b, guess, target, budget))
 

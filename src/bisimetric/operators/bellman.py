@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric import kernels
-from bisimetric._support.blocks import for_each_block
+from bisimetric._support.blocks import for_each_block, for_even_split
 from bisimetric._support.frozen import frozen
 from bisimetric.cost.ground import Number, largest_cost_error
 from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, NEVER, Rows, Trees
@@ -238,7 +238,7 @@ class Bellman:
 
     def _pivot_tolerances(self, value: Floats, ignore: float) -> tuple[float, Floats]:
         """The largest |value|, and by the number of nodes the reduced cost above whose negative none causes a pivot."""
-        largest = max(-float(value.min()), float(value.max()))
+        largest = _largest_size(value)
         tol = largest * _tolerance_by_nodes(sum(self.longest))
         return largest, tol if ignore <= tol[0] else np.maximum(tol, ignore)
 
@@ -270,6 +270,18 @@ class Bellman:
         if source is None or target is None:
             return np.full((n, m), 1.0 / (n * m))
         return np.outer(source, target)
+
+
+def _largest_size(value: Floats) -> float:
+    """max |value|, or NaN where there is one."""
+    flat, found = value.reshape(-1), list[float]()
+
+    def work(first: int, last: int) -> None:
+        part = flat[first:last]
+        found.append(max(-float(part.min()), float(part.max())))
+
+    for_even_split(work, flat.size, cost=flat.size)
+    return found[0] if len(found) == 1 else float(np.max(found))
 
 
 @lru_cache

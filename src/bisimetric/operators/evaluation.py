@@ -47,26 +47,25 @@ class Evaluation:
         """Whether evaluations take few products, so that more of them may be less accurate."""
         return self._preconditioner is not None
 
-    def solve(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> Solved:
-        """d with (I - γΠ) d = residual for the trees' coupling, up to `target`; `guess` is overwritten."""
+    def solve(self, trees: Trees, residual: Floats, target: float, *, shift: float = 0.0) -> Solved:
+        """d with (I - γΠ) d = residual for the trees' coupling, up to `target`; residual + `shift` is a first guess."""
         has_factors = self._ladder is not None and self._ladder.factors is not None
-        best = None if has_factors else self._by_bicgstab(trees, residual, guess, target)
+        best = None if has_factors else self._by_bicgstab(trees, residual, shift, target)
         if best is not None and best.residual <= SLACK * target and best.products <= MANY_PRODUCTS:
             return best
         self._ladder = self._ladder or Ladder()
         matrix, discount = (lambda: self._matrix(trees)), self._bellman.discount
         return self._ladder.climb(best, matrix, self._product(trees), residual, discount, target)
 
-    def _by_bicgstab(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> Solved:
+    def _by_bicgstab(self, trees: Trees, residual: Floats, shift: float, target: float) -> Solved:
         cells = trees.code.size
         if self._preconditioner is None:
             budget = self._budget(cells)
-            solved = self._plain(trees, residual, guess, target, budget)
+            solved = self._plain(trees, residual, residual + shift, target, budget)
             if budget == MAX_PRODUCTS or solved.residual <= SLACK * target:
                 return solved
             self._preconditioner = self._new_preconditioner(trees)
-        np.copyto(guess, residual)
-        return self._preconditioned(self._preconditioner, trees, residual, guess, target)
+        return self._preconditioned(self._preconditioner, trees, residual, target)
 
     def _new_preconditioner(self, trees: Trees) -> Preconditioner:
         return Preconditioner(self._bellman, trees, dense=self._in_one_call(trees))
@@ -102,12 +101,10 @@ class Evaluation:
         (n, m), cells = self._bellman.shape, trees.code.size
         return not is_compact(trees) and cells <= ONE_CALL and n * n + m * m <= cells
 
-    def _preconditioned(
-        self, modes: Preconditioner, trees: Trees, residual: Floats, u: Floats, target: float
-    ) -> Solved:
-        """Solve A M⁻¹ u = residual from `u` (overwritten); d = M⁻¹ u."""
+    def _preconditioned(self, modes: Preconditioner, trees: Trees, residual: Floats, target: float) -> Solved:
+        """Solve A M⁻¹ u = residual from u = residual; d = M⁻¹ u."""
         bellman = self._bellman
-        n, scaled = bellman.shape[0], np.empty(residual.size)
+        n, u, scaled = bellman.shape[0], residual.copy(), np.empty(residual.size)
         if self._in_one_call(trees):
             tree_system = bellman.discount, bellman.source, bellman.target, _flows(bellman, trees)
             system = (
@@ -119,7 +116,7 @@ class Evaluation:
             apply = self._product(trees)
             solved = krylov.bicgstab(
                 lambda vector, out, other: apply(modes(vector, scaled), out, other),
-                residual, u, rows=n, target=target,
+                residual, u, rows=n, target=target, steps=modes,
             )  # fmt: skip
         return solved._replace(x=modes(solved.x, scaled))
 

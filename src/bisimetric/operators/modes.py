@@ -32,6 +32,7 @@ class Preconditioner:
     def __init__(self, bellman: Bellman, trees: Trees, *, dense: bool) -> None:
         n, m = self._shape = bellman.shape
         self._bellman = bellman
+        self._summed: Floats | None = None  # the vector whose sums `work` holds
         most = max(1, int(CLUSTERS * (n * m) ** (1 / 6)))
         (cluster_x, size_x), (cluster_y, size_y) = (_clusters(rows, most) for rows in (bellman.source, bellman.target))
         member = np.argsort(cluster_x, kind="stable")
@@ -61,13 +62,30 @@ class Preconditioner:
         """The mass that their couplings send from block to block; computes the quickness of all pairs too."""
         return block_flows(self._bellman, self.modes, trees, self.quickness)
 
+    def direction(self, p: Floats, r: Floats, v: Floats, beta: float, omega: float) -> None:
+        """The step of BiCGSTAB that makes p, which is what M⁻¹ is applied to next; its sums come with it."""
+        self._sums(kernels.modes.direction_with_sums, p, r, v, beta, omega)
+
+    def half(self, r: Floats, v: Floats, alpha: float) -> None:
+        """The same for the step that makes r."""
+        self._sums(kernels.modes.half_with_sums, r, v, alpha)
+
+    def _sums(self, kernel: Any, vector: Floats, *others: Any) -> None:
+        """Run a kernel that sums up `vector`."""
+        modes, m = self.modes, self._shape[1]
+        by_row, by_cluster = self.work[:2]
+        for_even_split(
+            lambda i, j: kernel(i, j, vector, *others, modes, m, by_row, by_cluster), len(by_cluster), cost=vector.size
+        )
+        self._summed = vector
+
     def __call__(self, vector: Floats, out: Floats) -> Floats:
         """out = M⁻¹ vector."""
         modes, (n, m) = self.modes, self._shape
         by_row, by_cluster, mean_x, mean_y, block, added = self.work
-        for_even_split(
-            lambda i, j: kernels.modes.sums(i, j, vector, modes, m, by_row, by_cluster), len(by_cluster), cost=n * m
-        )
+        if self._summed is not vector:
+            self._sums(kernels.modes.sums, vector)
+        self._summed = None  # its owner may change it
         mean = kernels.modes.means(modes, by_row, by_cluster, mean_x, mean_y, block)
         discount = self._bellman.discount
         added_x = _product(self.inverses[0], mean_x) + mean * discount / (1.0 - discount)
@@ -118,7 +136,9 @@ def _clusters(rows: Rows, most: int) -> tuple[npt.NDArray[np.int64], Floats]:
         join = sparse.csr_array((np.ones(count), step, np.arange(count + 1)), shape=(count, fewer))
         both = sparse.csr_array(join.T @ both @ join)
         label, count = step[label], fewer
-    return label, np.bincount(label).astype(np.float64)
+    size = np.bincount(label)
+    place = np.argsort(np.argsort(np.bincount(label, np.arange(len(label))) / size))  # in the order of their states
+    return place[label], size[np.argsort(place)].astype(np.float64)
 
 
 def _most_staying(rows: Rows) -> float:

@@ -120,7 +120,7 @@ def longest_times(bellman: UndiscountedBellman) -> TreeWitness:
     value = counting.scaled_cost()
     swept = counting.improve(value, trees, cold=True)
     for _ in range(STEP_ROUNDS):
-        solved = evaluation.solve(trees, swept.residual, swept.residual.copy(), STEPS_ACCURACY)
+        solved = evaluation.solve(trees, swept.residual, STEPS_ACCURACY)
         worse = not solved.residual <= max(-swept.lowest, swept.highest)
         value = counting.plus(value, swept.residual.copy() if worse else solved.x)
         swept = counting.improve(value, trees, cold=False)

@@ -63,10 +63,10 @@ class ShardedEvaluation(Evaluation):
         super().__init__(bellman)
         self._sharded = bellman
 
-    def solve(self, trees: Trees, residual: Floats, guess: Floats, target: float) -> Solved:
+    def solve(self, trees: Trees, residual: Floats, target: float, *, shift: float = 0.0) -> Solved:
         if trees.code.size <= ONE_CALL:
             trees = self._sharded.shards.fetch_trees(with_flows=True)
-        return super().solve(trees, residual, guess, target)
+        return super().solve(trees, residual, target, shift=shift)
 
     def _new_preconditioner(self, trees: Trees) -> Preconditioner:
         if trees.used.size:

@@ -151,7 +151,7 @@ class AverageIteration(Solver[AverageBellman, AverageIterate]):
         label = operator.classes.of_pair
         b = iterate.residual - iterate.gains[label]
         target = max(_target(operator, iterate), EVALUATION_ROUNDING * iterate.largest)
-        solved = iterate.evaluation.solve(trees, b, b.copy(), target)
+        solved = iterate.evaluation.solve(trees, b, target)
         w = solved.x if np.isfinite(solved.x).all() else b
         h = _centred(operator, bellman.plus(iterate.value, w))
         swept = bellman.improve(h, trees, cold=False)
@@ -223,7 +223,7 @@ def _solve_way(operator: AverageBellman, iterate: AverageIterate, allowed: float
     for _ in range(WAY_ROUNDS):
         if max(-swept.lowest, swept.highest) <= target:
             break
-        solved = evaluation.solve(trees, swept.residual, swept.residual.copy(), FINAL_SHARE * target)
+        solved = evaluation.solve(trees, swept.residual, FINAL_SHARE * target)
         value = bellman.plus(value, solved.x if _is_better(solved.residual, swept) else swept.residual)
         swept = bellman.improve(value, trees, cold=False)
     left = (max(swept.highest, 0.0) - min(swept.lowest, 0.0)) * steps

@@ -165,7 +165,7 @@ def _evaluate(iterate: PolicyIterate, target: float) -> Floats:
     residual = swept.residual
     shift = 0.0 if bellman.stop.size else 0.5 * sum(bellman.bounds(swept))  # a stop does not move with the rest
     floor = EVALUATION_FLOOR * swept.largest
-    solved = iterate.evaluation.solve(iterate.trees, residual, residual + shift, max(target, floor))
+    solved = iterate.evaluation.solve(iterate.trees, residual, max(target, floor), shift=shift)
     worse = not solved.residual <= max(-swept.lowest, swept.highest)
     value = bellman.plus(iterate.value, residual + shift if worse else solved.x)
     if bellman.stop.size and bellman.pairs.is_complete:

@@ -187,8 +187,8 @@ def _repaired(bellman: Bellman, neighbour: Neighbour, rough: Mask) -> tuple[Tree
 
 def _evaluated(evaluation: Evaluation, bellman: Bellman, trees: Trees, swept: Sweep) -> Floats:
     """How far the value of the trees' coupling is from the value that was swept, roughly."""
-    guess = swept.residual + 0.5 * sum(bellman.bounds(swept))
-    return evaluation.solve(trees, swept.residual, guess, NEARBY_ACCURACY * (swept.highest - swept.lowest)).x
+    target = NEARBY_ACCURACY * (swept.highest - swept.lowest)
+    return evaluation.solve(trees, swept.residual, target, shift=0.5 * sum(bellman.bounds(swept))).x
 
 
 def _between_starts(value: Floats, bellman: Bellman) -> float:
