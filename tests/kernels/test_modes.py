@@ -55,6 +55,42 @@ def test_means_and_what_they_add(modes):
         np.testing.assert_allclose(out.reshape(N, M), expected, atol=1e-14)
 
 
+@pytest.mark.parametrize("step", ["direction", "half"])
+def test_steps_that_sum_up_what_they_make(modes, step):
+    """A step and the sums of its outcome, in one pass over any split of the clusters."""
+    p, r, v = np.random.default_rng(1).random((3, N, M))
+    beta, omega, alpha = 0.3, 0.7, 1.1
+    if step == "direction":
+        expected, made = r + beta * (p - omega * v), p.ravel().copy()
+        work, arguments = kernels.modes.direction_with_sums, (made, r.ravel(), v.ravel(), beta, omega)
+    else:
+        expected, made = r - alpha * v, r.ravel().copy()
+        work, arguments = kernels.modes.half_with_sums, (made, v.ravel(), alpha)
+    by_row, by_cluster = np.empty(N), np.empty((3, M))
+    for first, last in ((1, 3), (0, 1)):
+        work(first, last, *arguments, modes, M, by_row, by_cluster)
+    np.testing.assert_allclose(made.reshape(N, M), expected, rtol=1e-14)
+    np.testing.assert_allclose(by_row, expected.sum(axis=1), rtol=1e-14)
+    by_hand = [expected[x == CLUSTER_X].sum(axis=0) for x in range(3)]
+    np.testing.assert_allclose(by_cluster, by_hand, rtol=1e-14)
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_a_resolvent_against_numpy(n):
+    """(I - γP)⁻¹ - I, also for deterministic, absorbing and empty rows, and near γ = 1."""
+    random = np.random.default_rng(n)
+    P = random.dirichlet(np.full(n, 0.3), n)
+    P[0] = np.arange(n) == n - 1
+    P[n // 2] *= n // 2 == 0
+    for discount in (0.1, 0.9999):
+        found, product, vector = np.empty((n, n)), np.empty(n), random.random(n)
+        kernels.modes.resolvent(P.copy(), discount, found)
+        expected = np.linalg.inv(np.eye(n) - discount * P) - np.eye(n)
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+        kernels.modes.times(found, vector, product)
+        np.testing.assert_allclose(product, found @ vector, rtol=1e-13, atol=1e-15)
+
+
 def test_matching_joins_the_closest():
     """Each state with its heaviest free neighbour, in the order given."""
     weight = np.array([[0, 3, 1, 0], [3, 0, 5, 0], [1, 5, 0, 2], [0, 0, 2, 9.0]])

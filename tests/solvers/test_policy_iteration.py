@@ -98,7 +98,7 @@ def test_failed_evaluations_fall_back_to_sweeps(monkeypatch):
     problem = bm.Problem(bm.environments.four_rooms("p1"), bm.environments.four_rooms("p0"), discount=0.5)
     truth = bm.solve(problem)
 
-    def nonsense(self, trees, residual, guess, target):
+    def nonsense(self, trees, residual, target, *, shift):
         return krylov.Solved(np.full_like(residual, np.nan), np.inf, 1)
 
     monkeypatch.setattr(evaluation.Evaluation, "solve", nonsense)

@@ -246,6 +246,9 @@ def _at(numbers: Numbers, part: slice) -> Numbers:
 
 def _in_parts(work: Callable[[slice], None], size: int) -> None:
     """Call work(part) on parts of 0..size that fit into a cache, by several threads if there are many."""
+    if size <= AT_ONCE:
+        work(slice(0, size))
+        return
 
     def several(first: int, last: int) -> None:
         for k in range(first, last, AT_ONCE):

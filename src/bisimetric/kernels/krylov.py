@@ -33,6 +33,7 @@ _step_full = part_of(evaluation.step_full)
 _sums = part_of(modes.sums)
 _means = part_of(modes.means)
 _combine = part_of(modes.combine)
+_times = part_of(modes.times)
 _correct = part_of(modes.correct)
 
 
@@ -135,24 +136,20 @@ def _apply_preconditioned(system, vector, out, other):
     m = len(mean_y)
     _sums(FIRST, len(by_cluster), vector, layout, m, by_row, by_cluster)
     mean = _means(layout, by_row, by_cluster, mean_x, mean_y, block)
-    added_x = _times(inverse_x, mean_x, mean * discount / (1.0 - discount))
-    among_blocks = _times(coarse, block.reshape(block.size), 0.0).reshape(block.shape)
-    _combine(layout, among_blocks, _times(inverse_y, mean_y, 0.0), added)
+    added_x = _product(inverse_x, mean_x)
+    added_x += mean * discount / (1.0 - discount)
+    among_blocks = _product(coarse, block.reshape(block.size)).reshape(block.shape)
+    _combine(layout, among_blocks, _product(inverse_y, mean_y), added)
     _correct(FIRST, len(by_row), vector, scaled, layout, m, mean, mean_x, mean_y, added_x, added, quickness)
     _trees(FIRST, len(sums), scaled, out, other, discount, P, Q, flows, flows, sums)
     return _total(sums)
 
 
 @part
-def _times(matrix, vector, constant):
-    """matrix·vector + constant."""
+def _product(matrix, vector):
+    """matrix·vector."""
     out = np.empty(len(matrix))
-    for i in range(len(matrix)):
-        row = matrix[i]
-        total = constant
-        for k in range(vector.size):
-            total += row[k] * vector[k]
-        out[i] = total
+    _times(matrix, vector, out)
     return out
 
 

@@ -51,6 +51,50 @@ def match(order, indptr, indices, weight, label):
 
 
 @kernel
+def resolvent(moves, discount, out):
+    """out = (I - γP)⁻¹ - I for the dense matrix P = `moves`, which is overwritten, by Gauss-Jordan elimination.
+
+    I - γP is so dominated by its diagonal that pivots stay on it. LAPACK's threads would keep spinning after a call.
+    """
+    n = len(moves)
+    for i in range(n):
+        for j in range(n):
+            moves[i, j] *= -discount
+            out[i, j] = 0.0
+        moves[i, i] += 1.0
+        out[i, i] = 1.0
+    for k in range(n):
+        pivot_row, result_row = moves[k], out[k]
+        scale = 1.0 / pivot_row[k]
+        for j in range(k + 1, n):
+            pivot_row[j] *= scale
+        for j in range(k + 1):
+            result_row[j] *= scale
+        for i in range(n):
+            if i != k:
+                row, into = moves[i], out[i]
+                share = row[k]
+                if share != 0.0:
+                    for j in range(k + 1, n):
+                        row[j] -= share * pivot_row[j]
+                    for j in range(k + 1):
+                        into[j] -= share * result_row[j]
+    for i in range(n):
+        out[i, i] -= 1.0
+
+
+@kernel
+def times(matrix, vector, out):
+    """out = matrix·vector."""
+    for i in range(len(matrix)):
+        row = matrix[i]
+        total = 0.0
+        for k in range(vector.size):
+            total += row[k] * vector[k]
+        out[i] = total
+
+
+@kernel
 def block_flows(first, last, modes, m, discount, P, Q, trees, flows, quickness):
     """Add to flows[B, B'] the mass that the trees' couplings send from block B to B', for source clusters first..last.
 

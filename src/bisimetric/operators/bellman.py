@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bisimetric import kernels
-from bisimetric._support.blocks import for_each_block, for_even_split
+from bisimetric._support.blocks import PARALLEL_FROM, for_each_block, for_even_split
 from bisimetric._support.frozen import frozen
 from bisimetric.cost.ground import Number, largest_cost_error
 from bisimetric.kernels.layout import FEW_CELLS, HINT_RUN, NEVER, Rows, Trees
@@ -274,6 +274,8 @@ class Bellman:
 
 def _largest_size(value: Floats) -> float:
     """max |value|, or NaN where there is one."""
+    if value.size < PARALLEL_FROM:
+        return max(-float(value.min()), float(value.max()))
     flat, found = value.reshape(-1), list[float]()
 
     def work(first: int, last: int) -> None:
@@ -281,7 +283,7 @@ def _largest_size(value: Floats) -> float:
         found.append(max(-float(part.min()), float(part.max())))
 
     for_even_split(work, flat.size, cost=flat.size)
-    return found[0] if len(found) == 1 else float(np.max(found))
+    return float(np.max(found))
 
 
 @lru_cache

@@ -151,7 +151,9 @@ def _resolvent(moves: sparse.csr_array, discount: float, dense: bool) -> Any:
     """(I - γP)⁻¹ - I as an array, or the factors of I - γP, whose diagonal is so large that pivots stay on it."""
     n = moves.shape[0]
     if dense:
-        return np.linalg.inv(np.eye(n) - discount * moves.toarray()) - np.eye(n)
+        found = np.empty((n, n))
+        kernels.modes.resolvent(moves.toarray(), discount, found)
+        return found
     from scipy.sparse import linalg
 
     system = sparse.csc_matrix(sparse.eye(n) - discount * moves)
@@ -161,7 +163,8 @@ def _resolvent(moves: sparse.csr_array, discount: float, dense: bool) -> Any:
 def _product(resolvent: Any, vector: Floats) -> Floats:
     """((I - γP)⁻¹ - I)·vector."""
     if isinstance(resolvent, np.ndarray):
-        product: Floats = resolvent @ vector
+        product = np.empty(len(resolvent))
+        kernels.modes.times(resolvent, vector, product)
         return product
     solved: Floats = resolvent.solve(vector)
     return solved - vector
