@@ -109,6 +109,21 @@ def test_steps():
     assert np.isnan(sums[[0, 3]]).all()
 
 
+@pytest.mark.parametrize("entry", [-3.0, 5e-324, -1e308, np.inf, -np.inf, np.nan, -0.0])
+def test_the_largest_entry_of_a_residual(entry):
+    """Of any sign and size, infinite, or NaN; in parts whose lengths differ, and one that is empty."""
+    b = np.zeros(5)
+    b[3] = entry
+    for parts in (1, 2, 7):
+        sums, r, shadow = np.empty((parts, 2)), np.empty(5), np.empty(5)
+        with np.errstate(all="ignore"):  # as plain Python the inner products warn
+            kernels.evaluation.step_begin(0, parts, b, np.zeros(5), r, shadow, sums)
+        np.testing.assert_array_equal(np.maximum.reduce(sums[:, 1]), np.abs(entry))
+        with np.errstate(all="ignore"):
+            kernels.evaluation.step_full(0, parts, np.zeros(5), np.zeros(5), r, np.zeros(5), shadow, 1.0, 0.0, sums)
+        np.testing.assert_array_equal(np.maximum.reduce(sums[:, 1]), np.abs(entry))
+
+
 def test_evaluation_of_a_coupling(operator):
     """(I - γΠ) d = residual through the whole solver equals a dense solve."""
     bellman, trees, coupled, independent = operator
