@@ -12,7 +12,7 @@ from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.solving.average_solution import AverageSolution
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Answer
-from bisimetric.views.figures import both_shortened, shortened
+from bisimetric.views.figures import all_shortened, shortened
 
 LONGEST_TITLE = 46  # characters of a model's name in a title; a longer one keeps both ends
 
@@ -34,7 +34,7 @@ def names_of(models: tuple[Model, Model]) -> tuple[str, str]:
 
 def joined(names: tuple[str, str]) -> str:
     """Two names of models in one line."""
-    return " and ".join(both_shortened(names, LONGEST_TITLE))
+    return " and ".join(all_shortened(names, LONGEST_TITLE))
 
 
 def described(model: Model) -> str:
