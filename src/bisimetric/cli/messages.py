@@ -41,6 +41,7 @@ REMEDIES_HERE = {  # the library's remedies, in words of the command line
     "mdp.under(policy) makes a chain, as_mdp(chain) an MDP with one action": "`bisimetric convert IN OUT --policy "
     "uniform` makes a chain of a decision process",
     "MarkovChain.normalised(...) rescales rows": "--normalise-rows rescales rows",
+    "divide each row by its sum": "--normalise-rows rescales rows",
     "FILE,normalise rescales rows, on the command line --normalise-rows": "--normalise-rows rescales rows",
     "normalise=True ": "--normalise-rows ",
     'deadlocks="self-loops" gives': "deadlocks=self-loops behind the file name and a comma gives",
