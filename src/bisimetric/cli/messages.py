@@ -52,8 +52,10 @@ REMEDIES_HERE = {  # the library's remedies, in words of the command line
     "raise time_limit": "raise --time-limit",
     "use fewer n_jobs": "use fewer --jobs",
     "choose pairs='reachable'": "choose --pairs reachable",
-    "give it one of them: MarkovChain(..., reward=...) or labels=...": 'give it "reward" or "labels" in its file',
-    "give it one: reward=...": 'give it "reward" in its file',
+    "give it one of them: MarkovChain(..., reward=...) or labels=...": 'give it "reward" or "labels" in its .json '
+    "file, or reward=[…] behind the name of a .csv or .npy file and a comma",
+    "give it one: reward=...": 'give it "reward" in its .json file, or reward=[…] behind the name of a .csv or .npy '
+    "file and a comma",
     "label_mismatch (--cost labels), say": "--cost labels, say",
     "solution.problem has its two models": "a file of --out is no model",
 }

@@ -140,7 +140,7 @@ def save(figure: Figure, path: object) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    check_kind(figure, "figure", Figure, "what a function of bisimetric.plot returns")
+    check_kind(figure, "figure", Figure, "a figure, as solution.plot() or a function of bisimetric.plot returns")
     place = checked_path(path, PICTURES)
     suffix = place.suffix.lower()
 
