@@ -232,6 +232,11 @@ def test_many_long_names_stay_apart():
     assert len(set(found)) == len(found)
     assert max(map(len, found)) <= 28
     assert found[20] == "four-rooms:p0"
+    places, letters = ("(0,4)", "(4,0)"), "RGYB"
+    states = [f"taxi {at}, passenger {by}, destination {to}" for at in places for by in letters for to in letters]
+    found = all_shortened(states, 28)
+    assert len(set(found)) == len(found)
+    assert max(map(len, found)) <= 28
 
 
 def test_the_library_works_without_the_extra():

@@ -176,10 +176,14 @@ def all_shortened(names: Sequence[object], longest: int) -> list[str]:
         alike.setdefault(short, set()).add(line)
     head = longest // 3
     apart = {short: max(_equal(group) - head // 2, head) for short, group in alike.items() if len(group) > 1}
-    return [
-        _from(line, head, apart[short], longest) if short in apart else short
-        for line, short in zip(whole, found, strict=True)
-    ]
+
+    def told(tail: int) -> list[str]:
+        return [
+            _parts(line, head, apart[short], tail, longest) if short in apart else short
+            for line, short in zip(whole, found, strict=True)
+        ]
+
+    return max(told(0), told(head), key=lambda texts: len(set(texts)))
 
 
 def _equal(lines: set[str]) -> int:
@@ -188,10 +192,12 @@ def _equal(lines: set[str]) -> int:
     return next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
 
 
-def _from(line: str, head: int, begin: int, longest: int) -> str:
-    """The head of the line, and as much as there is room for from `begin` on."""
+def _parts(line: str, head: int, begin: int, tail: int, longest: int) -> str:
+    """The head of the line, as much as there is room for from `begin` on, and the tail."""
     end = begin + longest - head - 2
-    return f"{line[:head]}…{line[begin:end]}{'…' * (end < len(line))}"
+    if end >= len(line):
+        return f"{line[:head]}…{line[begin:]}"
+    return f"{line[:head]}…{line[begin : end - tail]}…{line[len(line) - tail :]}"
 
 
 def _both_ends(line: str, longest: int) -> str:
