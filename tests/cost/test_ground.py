@@ -81,9 +81,9 @@ def test_functions_in_sums():
     [
         (np.ones((3, 2)), r"from wrong\) has shape \(3, 2\), expected \(2, 2\)"),
         (np.ones(2), r"from wrong\) has shape \(2,\)"),
-        ([[0, 1], [np.nan, 1]], r"from wrong\)\[\(1, 0\)\] is nan, expected a finite number"),
+        ([[0, 1], [np.nan, 1]], r"from wrong\)\[1, 0\] is nan, expected a finite number"),
         ([[0, 1], [1, np.inf]], "is inf, expected a finite number"),
-        ([[0, 1], [-2, 1]], r"\[\(1, 0\)\] is -2, expected no negative cost"),
+        ([[0, 1], [-2, 1]], r"\[1, 0\] is -2, expected no negative cost"),
         ("far", "from wrong"),
         (None, "from wrong"),
     ],
@@ -213,6 +213,14 @@ def test_chains_without_what_the_cost_needs(cost, source, target, message):
     """The message names the chain and what it lacks."""
     with pytest.raises(InvalidProblem, match=message):
         bm.Problem(chain(1, **source), chain(1, **target), discount=0.5, cost=cost)
+
+
+@pytest.mark.parametrize("wrong", [lambda x, y: x != y, lambda x, y: 0.5])
+def test_a_cost_of_two_states(wrong):
+    """Is no cost of two chains; the message says so."""
+    chain = bm.MarkovChain(np.eye(2), reward=[0, 1])
+    with pytest.raises(InvalidProblem, match="two chains"):
+        bm.Problem(chain, chain, discount=0.5, cost=wrong)
 
 
 @pytest.mark.parametrize("wrong", [bm.cost.features, lambda x: x, lambda: 1])

@@ -49,6 +49,11 @@ def test_documents_of_no_format(document, said, tmp_path):
 
 def test_only_what_has_a_format_is_saved(tmp_path):
     """The error lists what has."""
+    room = bm.as_chain("open-grid:2")
+    with pytest.raises(InvalidOption, match=r"save its \.model"):
+        bm.save(bm.aggregate(room, n_states=2, discount=0.5), tmp_path / "x.json")
+    with pytest.raises(InvalidOption, match=r"np\.save keeps its \.value"):
+        bm.save(bm.pairwise([room, room], discount=0.5), tmp_path / "x.json")
     with pytest.raises(InvalidOption, match="cannot save a dict, expected a MarkovChain"):
         bm.save({}, tmp_path / "thing.json")
     assert not list(tmp_path.iterdir())

@@ -258,6 +258,8 @@ def test_chains_are_checked_before_anything_is_computed():
         bm.pairwise(made, discount=0.9, cost=bm.cost.label_mismatch)
     with pytest.raises(InvalidChain, match=r"chains\[0\]: "):
         bm.pairwise([7], discount=0.9)
+    with pytest.raises(InvalidOption, match=r"chains\.values\(\)"):
+        bm.pairwise({"one": made[0], "two": made[1]}, discount=0.9)
     for wrong in ([], "four-rooms:p1", made[0], 7):
         with pytest.raises(InvalidOption, match="chains is"):
             bm.pairwise(wrong, discount=0.9)

@@ -37,9 +37,9 @@ def test_what_is_not_available_is_ignored(form):
     mdp = bm.MDP([STAY, form(rows)], rewards, available=[[True, True], [True, False]])
     assert mdp.transitions[1].toarray().tolist() == [[0.5, 0.5], [0, 1]]
     assert mdp.rewards.tolist() == [[1, 2], [3, 0]]
-    with pytest.raises(InvalidChain, match=r"\[1\]\[\(1, 0\)\] is nan"):
+    with pytest.raises(InvalidChain, match=r"\[1\]\[1, 0\] is nan"):
         bm.MDP([STAY, form(rows)], rewards)
-    with pytest.raises(InvalidChain, match=r"rewards\[\(1, 1\)\] is nan"):
+    with pytest.raises(InvalidChain, match=r"rewards\[1, 1\] is nan"):
         bm.MDP([STAY, GO], rewards)
 
 
@@ -84,13 +84,13 @@ def test_ignored_rows_may_be_anything_finite():
         (([], REWARDS), {}, "transitions is empty"),
         (([np.zeros((0, 0))], REWARDS), {}, "at least one state"),
         (([STAY, np.eye(3)], REWARDS), {}, r"\[1\] has shape \(3, 3\)"),
-        (([STAY, 0.9 * GO], REWARDS), {}, r"transitions\[1\] sums to 0.9"),
+        (([STAY, 0.9 * GO], REWARDS), {}, r"transitions\[1\] sums to 0.9.*divide each row"),
         (([STAY, -GO], REWARDS), {}, r"transitions\[1\]\[0, 1\] is -1.0"),
         (([STAY, GO], None), {}, "rewards is missing"),
         (([STAY, GO], [0.0, 1.0]), {}, r"rewards has shape \(2,\)"),
         (([STAY], REWARDS), {}, r"rewards has shape \(2, 2\)"),
         (([STAY, GO], [[0, 1], [0]]), {}, "rewards is ragged"),
-        (([STAY, GO], [[0, np.nan], [0, 0]]), {}, r"rewards\[\(0, 1\)\] is nan"),
+        (([STAY, GO], [[0, np.nan], [0, 0]]), {}, r"rewards\[0, 1\] is nan"),
         (([STAY, GO], [["a", "b"], ["c", "d"]]), {}, "rewards has dtype"),
         (([STAY, GO], REWARDS), {"available": [[1, 0], [0, 1]]}, "available has dtype int64"),
         (([STAY, GO], REWARDS), {"available": [True, True]}, r"expected bool and \(2, 2\)"),

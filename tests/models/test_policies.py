@@ -74,6 +74,8 @@ def test_uniform_means_over_the_available_actions():
         (["stay", "go"], "expected 2 action indices"),
         (3, "expected 2 dimension"),
         (None, "dtype object"),
+        ("optimal", r"mdp\.optimal_policy"),
+        (lambda state: 0, "call it for every state"),
     ],
 )
 def test_policies_that_are_none(policy, message):

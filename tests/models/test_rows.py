@@ -114,9 +114,9 @@ def test_entries_that_are_no_numbers(bad):
     """The message gives row and column, for dense and for sparse input."""
     matrix = np.array([[1.0, 0.0], [0.5, bad]])
     for form in (np.asarray, sparse.csr_array, sparse.coo_array):
-        with pytest.raises(InvalidChain, match=rf"\(1, 1\)\] is {bad}"):
+        with pytest.raises(InvalidChain, match=rf"\[1, 1\] is {bad}"):
             exact_rows(*as_csr(form(matrix), "transitions")[:1], "transitions", 1e-9)
-        with pytest.raises(InvalidChain, match=rf"\(1, 1\)\] is {bad}"):
+        with pytest.raises(InvalidChain, match=rf"\[1, 1\] is {bad}"):
             bm.MarkovChain.normalised(form(matrix))
 
 

@@ -50,6 +50,40 @@ def test_rows_are_rescaled_on_request(tmp_path, transitions, more, expected):
 
 
 @pytest.mark.parametrize(
+    "model",
+    [
+        bm.MarkovChain([[0.5, 0.5, 0], [0, 1, 0], [0.5, 0, 0.5]]),
+        bm.MDP([[[0.5, 0.5], [0, 1]], [[0, 1], [0.5, 0.5]]], [[0, 1], [1, 0]]),
+    ],
+)
+def test_rows_of_a_saved_file_are_rescaled(tmp_path, model):
+    """One that was changed by hand; what is no sparse matrix is still refused."""
+    path = tmp_path / "changed.json"
+    model.save(path)
+    document = json.loads(path.read_text())
+    stored = document["transitions"]
+    data = stored["data"]
+    path.write_text(json.dumps(document | {"transitions": stored | {"data": [3.0 * entry for entry in data]}}))
+    with pytest.raises(FileFormatError, match="sums to"):
+        as_model(path)
+    found = as_model(f"{path},normalise")
+    given, again = ([one.transitions] if isinstance(one, bm.MarkovChain) else one.transitions for one in (model, found))
+    assert [matrix.toarray().tolist() for matrix in again] == [matrix.toarray().tolist() for matrix in given]
+    for wrong in (
+        {"data": [0.0] * len(data)},
+        {"data": data[:-1]},
+        {"data": ["a"] * len(data)},
+        {"data": [-1.0, *data[1:]]},
+        {"indptr": [1, 2]},
+        {"indptr": []},
+        {"indptr": None},
+    ):
+        path.write_text(json.dumps(document | {"transitions": stored | wrong}))
+        with pytest.raises(FileFormatError, match=r"changed\.json"):
+            as_model(f"{path},normalise")
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ('{"transitions": [[1, 1], [0, 0]]}', r"transitions[1] is all zero"),

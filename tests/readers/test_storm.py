@@ -191,6 +191,14 @@ def test_syntax_errors_have_storm_s_line(tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_rows_that_do_not_sum_to_one(tmp_path):
+    """The remedy is in the file: no option rescales them."""
+    path = tmp_path / "wrong.prism"
+    path.write_text(COIN.replace("1-p :", "1.1-p :"))
+    with pytest.raises(FileFormatError, match="change the probabilities"):
+        bm.from_prism(path, constants="p=0.5")
+
+
 def test_the_log_level_is_as_before():
     """Reading a file silences Storm only meanwhile."""
     level = stormpy.developer.get_log_level()

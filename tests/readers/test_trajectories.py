@@ -46,6 +46,19 @@ def test_a_path_with_options_is_a_chain(tmp_path):
         bm.as_chain(f"{tmp_path / 'visits.parquet'},stat=page")
 
 
+def test_a_csv_file_is_a_log_where_columns_are_named(tmp_path):
+    """Else it is a matrix; a column that is missing is asked for by its role."""
+    path = tmp_path / "visits.csv"
+    FRAME.to_csv(path, index=False)
+    assert bm.as_chain(f"{path},sequence=session,step=time,state=page") == bm.from_trajectories(VISITS)
+    assert bm.as_mdp(f"{path},sequence=session,step=time,state=page,reward=worth").n_actions == 1
+    with pytest.raises(bm.errors.FileFormatError, match="sequence=COLUMN"):
+        bm.as_chain(path)
+    for given, missing in (("state=page", "sequence"), ("sequence=session,step=time", "state")):
+        with pytest.raises(bm.errors.InvalidOption, match=f"{missing} is missing"):
+            bm.as_chain(f"{path},{given}")
+
+
 def test_numbers_as_states_are_in_their_order():
     """10 comes after 9, and names are texts."""
     assert bm.from_trajectories([[10, 9, 10, 2]]).names == ("2", "9", "10")

@@ -13,7 +13,7 @@ import pytest
 
 import bisimetric as bm
 from bisimetric.errors import FileFormatError, InvalidOption, MissingExtra
-from bisimetric.views.figures import both_shortened, inert
+from bisimetric.views.figures import all_shortened, inert
 from tests.views.pictures import legend, pixels, texts
 
 HOSTILE = [
@@ -215,13 +215,28 @@ def test_two_long_names_stay_apart():
     """Of names with equal ends the middle is kept, where they differ; short and equal names stay."""
     wet, dry = (f"gym:FrozenLake-v1,is_slippery={wet},policy=optimal,discount=0.95" for wet in ("true", "false"))
     for longest in (24, 32, 44):
-        found = both_shortened((wet, dry), longest)
+        found = all_shortened((wet, dry), longest)
         assert found[0] != found[1]
         assert max(map(len, found)) <= longest
         assert all(name.startswith("gym:Froz") for name in found)
-    assert both_shortened(("a", "b"), 24) == ("a", "b")
-    assert len(set(both_shortened((wet, wet), 24))) == 1
-    assert both_shortened(("x" * 100 + "a", "x" * 100 + "b"), 24)[0].endswith("xa")
+    assert all_shortened(("a", "b"), 24) == ["a", "b"]
+    assert len(set(all_shortened((wet, wet), 24))) == 1
+    assert all_shortened(("x" * 100 + "a", "x" * 100 + "b"), 24)[0].endswith("xa")
+
+
+def test_many_long_names_stay_apart():
+    """Models that differ in the middle of their names, among others that keep their ends."""
+    rates = [f"gym:FrozenLake-v1,success_rate={k / 20:.2f},policy=optimal,discount=0.9" for k in range(20)]
+    sizes = [f"four-rooms:side={k},goal=north-east,shortest-path=0.25" for k in range(3, 9)]
+    found = all_shortened([*rates, "four-rooms:p0", *sizes], 28)
+    assert len(set(found)) == len(found)
+    assert max(map(len, found)) <= 28
+    assert found[20] == "four-rooms:p0"
+    places, letters = ("(0,4)", "(4,0)"), "RGYB"
+    states = [f"taxi {at}, passenger {by}, destination {to}" for at in places for by in letters for to in letters]
+    found = all_shortened(states, 28)
+    assert len(set(found)) == len(found)
+    assert max(map(len, found)) <= 28
 
 
 def test_the_library_works_without_the_extra():

@@ -47,6 +47,15 @@ def test_one_place_has_one_text():
     assert not any(text.get_parse_math() for text in axes.texts)
 
 
+def test_long_names_that_differ_in_the_middle():
+    """Each point has another text."""
+    points = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    axes = map_of(points)
+    names = [f"gym:FrozenLake-v1,success_rate=0.{k},policy=optimal,discount=0.9" for k in (2, 5, 7)]
+    assert write_names(axes, points, names, 36.0) == 0
+    assert len({text.get_text() for text in axes.texts}) == 3
+
+
 def test_a_name_without_room(capsys):
     """Is left out without a word."""
     points = np.array([[0.0, 0.0]])

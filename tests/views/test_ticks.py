@@ -34,6 +34,12 @@ def test_names_do_not_collide(count, name):
             assert {label.get_fontsize() for label in labels} == {TICK_SIZE}
 
 
+def test_long_names_that_differ_in_the_middle():
+    """Each is another text."""
+    figure, axes = named_axes(5, (5.0, 4.0), "a name with {} in the middle and the same words at its end")
+    assert len({label.get_text() for label in ticks(figure, axes.yaxis)}) == 5
+
+
 def test_all_names_are_there_if_they_fit():
     """And a zoom shows those that did not."""
     figure, axes = named_axes(20, (5.0, 5.0))

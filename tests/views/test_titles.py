@@ -65,6 +65,8 @@ def test_units():
     lake = bm.environments.four_rooms_mdp(side=2)
     assert distance_label(bm.bisimulation_metric(lake, discount=0.5), "gap") == "gap (reward per step)"
     labelled = bm.MarkovChain(PAIR, labels=["a", "b"], start=0)
+    mismatch = bm.distance(labelled, labelled, discount=0.5, cost=bm.cost.label_mismatch)
+    assert distance_label(mismatch) == "distance (label_mismatch, discounted sum)"
     assert "probability" in distance_label(bm.bisimilarity_distance(labelled, labelled, discount=1))
 
 
@@ -76,3 +78,6 @@ def test_other_questions():
     assert "average cost per step" in facts(average)
     assert "γ" not in facts(average)
     assert "horizon 3" in facts(bm.solve(bm.HorizonProblem(*grids, horizon=3)))
+    assert distance_label(bm.solve(bm.HorizonProblem(*grids, horizon=3))) == "distance (sum of rewards)"
+    discounted = bm.solve(bm.HorizonProblem(*grids, horizon=3, discount=0.5))
+    assert distance_label(discounted) == "distance (discounted sum of rewards)"

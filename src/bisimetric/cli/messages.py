@@ -41,6 +41,7 @@ REMEDIES_HERE = {  # the library's remedies, in words of the command line
     "mdp.under(policy) makes a chain, as_mdp(chain) an MDP with one action": "`bisimetric convert IN OUT --policy "
     "uniform` makes a chain of a decision process",
     "MarkovChain.normalised(...) rescales rows": "--normalise-rows rescales rows",
+    "divide each row by its sum": "--normalise-rows rescales rows",
     "FILE,normalise rescales rows, on the command line --normalise-rows": "--normalise-rows rescales rows",
     "normalise=True ": "--normalise-rows ",
     'deadlocks="self-loops" gives': "deadlocks=self-loops behind the file name and a comma gives",
@@ -51,8 +52,10 @@ REMEDIES_HERE = {  # the library's remedies, in words of the command line
     "raise time_limit": "raise --time-limit",
     "use fewer n_jobs": "use fewer --jobs",
     "choose pairs='reachable'": "choose --pairs reachable",
-    "give it one of them: MarkovChain(..., reward=...) or labels=...": 'give it "reward" or "labels" in its file',
-    "give it one: reward=...": 'give it "reward" in its file',
+    "give it one of them: MarkovChain(..., reward=...) or labels=...": 'give it "reward" or "labels" in its .json '
+    "file, or reward=[…] behind the name of a .csv or .npy file and a comma",
+    "give it one: reward=...": 'give it "reward" in its .json file, or reward=[…] behind the name of a .csv or .npy '
+    "file and a comma",
     "label_mismatch (--cost labels), say": "--cost labels, say",
     "solution.problem has its two models": "a file of --out is no model",
 }

@@ -171,7 +171,7 @@ def checked_costs(given: object, shape: tuple[int, int], what: str) -> Floats:
     if array.min() < 0:
         x, y = np.unravel_index(int(array.argmin()), shape)
         raise InvalidProblem(
-            f"{what}[{(int(x), int(y))}] is {array[x, y]:g}, expected no negative cost; shift or clip it before"
+            f"{what}[{int(x)}, {int(y)}] is {array[x, y]:g}, expected no negative cost; shift or clip it before"
         )
     return array
 
@@ -180,8 +180,13 @@ def called_costs(cost: Cost, source: MarkovChain, target: MarkovChain) -> Floats
     """What a cost returns for two chains, checked; errors name it."""
     if not isinstance(cost, Named):
         _check_takes_two(cost)
-    shape = source.n_states, target.n_states
-    return checked_costs(cost(source, target), shape, f"cost (from {own_name(cost)})")
+    shape, name = (source.n_states, target.n_states), f"cost (from {own_name(cost)})"
+    found = cost(source, target)
+    if np.isscalar(found):
+        raise InvalidProblem(
+            f"{name} is {shown(found)}, expected an array {shape}: a cost is called with two chains, not two states"
+        )
+    return checked_costs(found, shape, name)
 
 
 def _check_takes_two(cost: Cost) -> None:

@@ -220,7 +220,10 @@ def encode(obj: object) -> Document:
         if isinstance(obj, form.kind):
             return {"format": name, "version": VERSION, **form.document(obj)}
     *most, last = (form.kind.__name__ for form in FORMATS.values())
-    raise InvalidOption(f"cannot save a {type(obj).__name__}, expected a {', '.join(most)} or {last}")
+    held = (
+        "; save its .model" if hasattr(obj, "model") else "; np.save keeps its .value" if hasattr(obj, "value") else ""
+    )
+    raise InvalidOption(f"cannot save a {type(obj).__name__}, expected a {', '.join(most)} or {last}{held}")
 
 
 def document_in(path: object) -> object:

@@ -8,7 +8,7 @@ so that an interrupted run can continue. Between decision processes the distance
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import PurePath
 from typing import Any
@@ -214,6 +214,10 @@ def read_models(given: Iterable[Any], name: str) -> tuple[list[Model], tuple[str
     Errors call the list by its `name`.
     """
     kind = name.removesuffix("s")
+    if isinstance(given, Mapping):
+        raise InvalidOption(
+            f"{name} is a {type(given).__name__}, expected a list of models; list({name}.values()) is one"
+        )
     if isinstance(given, (str, bytes, MarkovChain, MDP)) or not isinstance(given, Iterable):
         raise InvalidOption(f"{name} is a {type(given).__name__}, expected a list of chains, or of decision processes")
     models, called = [], []

@@ -58,9 +58,17 @@ def checked_policy(policy: object, available: Mask, action_name: Callable[[int],
     shape = available.shape
     if isinstance(policy, str):
         if policy != "uniform":
-            raise InvalidOption(f"policy is {policy!r}, expected 'uniform', action indices or an array {shape}")
+            raise InvalidOption(
+                f"policy is {policy!r}, expected 'uniform', action indices or an array {shape}; "
+                "mdp.optimal_policy(discount) finds the best"
+            )
         uniform: Floats = available / available.sum(axis=1, keepdims=True)
         return uniform
+    if callable(policy):
+        raise InvalidOption(
+            f"policy is a function, expected 'uniform', action indices or an array {shape}; call it for every state: "
+            f"[policy(s) for s in range({shape[0]})]"
+        )
     if isinstance(policy, OptimalPolicy):
         policy = policy.policy
     given = as_array(policy, "policy", InvalidOption, f"{shape[0]} action indices or an array {shape}")

@@ -25,6 +25,8 @@ UNIT_ROUNDOFF = 2.0**-53  # largest relative error of one rounding to float64
 RESCALING_ROUNDING = 4 * UNIT_ROUNDOFF  # relative error of a row by the sum and the division that rescale it
 ROW_SUM_TOL = 1e-9  # largest |sum - 1| accepted in float64 input
 ROW_SUM_TOL_SINGLE = 1e-6  # the same for float32 and float16 input
+RESCALED_ROW = "MarkovChain.normalised(...) rescales rows"  # the remedy for rows of chains
+RESCALED_ROW_OF_ACTION = "divide each row by its sum"  # the remedy for rows of decision processes
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -79,7 +81,7 @@ def finite(array: Floats, what: str, kind: type[BisimetricError]) -> Floats:
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         place = tuple(int(i) for i in bad[0])
-        where = place[0] if array.ndim == 1 else place
+        where = ", ".join(map(str, place))
         raise kind(f"{what}[{where}] is {array[place]}, expected a finite number; replace it before")
     return array
 
@@ -126,7 +128,7 @@ def refuse_not_finite(matrix: sparse.csr_array, what: str) -> None:
     if len(bad):
         row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
         column, entry = int(matrix.indices[bad[0]]), matrix.data[bad[0]]
-        raise InvalidChain(f"{what}[{(row, column)}] is {entry}, expected a probability; replace it before")
+        raise InvalidChain(f"{what}[{row}, {column}] is {entry}, expected a probability; replace it before")
 
 
 def scaled_rows(matrix: sparse.csr_array) -> sparse.csr_array:
@@ -168,7 +170,7 @@ def exact_rows(matrix: sparse.csr_array, what: str, tol: float) -> ExactRows:
     wrong = np.flatnonzero(~(np.abs(total - 1.0) <= tol))
     if len(wrong):
         x = int(wrong[0])
-        where, remedy = f"row {x} of {what}", "MarkovChain.normalised(...) rescales rows"
+        where, remedy = f"row {x} of {what}", RESCALED_ROW if what == "transitions" else RESCALED_ROW_OF_ACTION
         if what == "start":
             where, remedy = what, "divide it by its sum"
         raise InvalidChain(f"{where} sums to {total[x]:.12g}, expected 1 within {tol:g}; {remedy}")

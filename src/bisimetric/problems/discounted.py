@@ -203,10 +203,10 @@ def checked_discount(discount: object, *, or_one: bool = False) -> float:
 
 
 def shown_cost(name: str, unit: str) -> str:
-    """The name and the unit of a cost; empty for an array, and for the default, `reward_gap`."""
+    """The name of a cost, and its unit if the name does not say it; empty for an array, and for `reward_gap`."""
     if name in ("", reward_gap.name):
         return ""
-    return printable(name, None) + (f" in {printable(unit)}" if unit else "")
+    return printable(name, None) + (f" in {printable(unit)}" if unit and unit not in name else "")
 
 
 def check_chain(chain: object, role: str) -> None:

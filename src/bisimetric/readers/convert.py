@@ -19,8 +19,8 @@ from bisimetric.readers.specs import split_spec
 
 READERS: tuple[Reader, ...] = (
     files.READER,
-    matrices.READER,
     trajectories.READER,
+    matrices.READER,
     explicit.READER,
     storm.READER,
     names.READER,
@@ -44,7 +44,7 @@ def as_chain(obj: object) -> MarkovChain:
         - a dict, as `MarkovChain.to_dict` returns it;
         - the path of a file: `.npz`, `.json`, `.csv`, `.npy`, `.tra`, `.prism`, `.pm`, `.nm`, `.jani`, `.drn`, with
           options behind commas, as `brp.prism,N=16`;
-        - a log in a Parquet file, as `visits.parquet,sequence=session,step=time,state=page`;
+        - a log in a Parquet or CSV file, as `visits.parquet,sequence=session,step=time,state=page`;
         - the name of a built-in environment, as `four-rooms:p1`;
         - a Gymnasium environment with a transition table, or its id as `gym:FrozenLake-v1,is_slippery=false`, which is
           walked uniformly, or as `policy=optimal,discount=0.99` behind the id says;

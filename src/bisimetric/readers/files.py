@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from bisimetric.errors import InvalidChain
 from bisimetric.io.files import SUFFIXES
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
+from bisimetric.models.rows import scaled_rows
 from bisimetric.readers.reader import Reader
 from bisimetric.readers.specs import is_file_of, split_spec
 
@@ -35,6 +37,8 @@ def _read(text: str) -> MarkovChain | MDP:
 def with_rescaled_rows(document: object) -> object:
     """The document with every row of its transitions divided by its sum; what is no list of rows stays as it is."""
     given = document.get("transitions") if isinstance(document, dict) else None
+    if isinstance(document, dict) and isinstance(given, dict):
+        return document | {"transitions": _with_rescaled_entries(given)}
     try:
         rows = np.array(given, np.float64)
     except (TypeError, ValueError):  # decoding says what is wrong
@@ -50,6 +54,24 @@ def with_rescaled_rows(document: object) -> object:
         raise InvalidChain(f"{place} is all zero, expected a row with a positive sum; add a self-loop")
     rows = rows / largest  # prevents overflow of the sums
     return document | {"transitions": (rows / rows.sum(axis=-1, keepdims=True)).tolist()}
+
+
+def _with_rescaled_entries(given: dict[str, object]) -> dict[str, object]:
+    """The same for transitions as `save` writes them: `data` has the entries of all rows, `indptr` where they begin."""
+    try:
+        data, begins = np.array(given["data"], np.float64), np.array(given["indptr"])
+    except (KeyError, TypeError, ValueError, OverflowError):  # decoding says what is wrong
+        return given
+    if data.ndim != 1 or begins.ndim != 1 or begins.dtype.kind != "i" or not np.isfinite(data).all():
+        return given
+    lengths = np.diff(begins)
+    if not data.size or data.min() < 0.0 or begins[0] != 0 or begins[-1] != len(data) or lengths.min() < 0:
+        return given
+    scaled = scaled_rows(sparse.csr_array((data, np.arange(len(data)), begins), shape=(len(lengths), len(data))))
+    empty = np.flatnonzero(scaled.sum(axis=1) == 0.0)
+    if len(empty):
+        raise InvalidChain(f"row {empty[0]} of transitions is all zero, expected a positive sum; add a self-loop")
+    return given | {"data": scaled.data.tolist()}
 
 
 READER = Reader(f"a model file ({', '.join(SUFFIXES)})", lambda obj: is_file_of(obj, SUFFIXES), _read)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bisimetric.errors import FileFormatError, InvalidChain
 from bisimetric.models.chain import MarkovChain
+from bisimetric.models.rows import RESCALED_ROW
 from bisimetric.readers.reader import Reader
 from bisimetric.readers.specs import Spec, is_file_of, split_spec
 from bisimetric.readers.tables import NOT_A_NUMBER, NumberTable, read_table
@@ -19,8 +20,8 @@ OPTIONS = ("normalise", "reward", "start")
 RESCALING = "FILE,normalise rescales rows, on the command line --normalise-rows"
 
 EVENT_LOG = (
-    "; an event log, with a row for every event, is no matrix: count how often each state follows each other one, and "
-    "give the table of counts with normalise"
+    "; an event log, with a row for every event, is no matrix: "
+    "FILE,sequence=COLUMN,state=COLUMN,step=COLUMN reads it as a log"
 )
 
 
@@ -37,7 +38,7 @@ def _read(text: str) -> MarkovChain:
     try:
         return make(table.values, reward=_reward(spec), start=options.get("start"), names=_names(table, spec))
     except InvalidChain as error:
-        message = str(error).replace("MarkovChain.normalised(...) rescales rows", RESCALING)
+        message = str(error).replace(RESCALED_ROW, RESCALING)
         raise InvalidChain(f"{spec.head}: {message}") from None
 
 

@@ -23,7 +23,7 @@ from bisimetric.models.mdp import MDP
 from bisimetric.readers.model_checking import DEADLOCK_LABEL, DEADLOCKS, Deadlocks
 from bisimetric.readers.reader import Reader, is_from
 from bisimetric.readers.specs import is_file_of, split_spec
-from bisimetric.readers.storm_models import Reward, check_kind_of, deadlocked, model_of
+from bisimetric.readers.storm_models import Reward, about_the_file, check_kind_of, deadlocked, model_of
 
 PRISM_SUFFIXES = (".prism", ".pm", ".nm", ".sm", ".smg", ".ma")
 JANI_SUFFIX, DRN_SUFFIX = ".jani", ".drn"
@@ -222,7 +222,7 @@ def _calling_storm(stormpy: Any, place: Path) -> Iterator[None]:
     except (InvalidOption, NotEnoughMemory) as error:
         raise type(error)(described(place, error)) from None
     except BisimetricError as error:
-        raise FileFormatError(described(place, error)) from None
+        raise FileFormatError(described(place, about_the_file(error))) from None
     except MemoryError:
         raise NotEnoughMemory(described(place, "building it needs more memory than there is")) from None
     except Exception as error:  # Storm's kinds of exceptions arrive as several kinds

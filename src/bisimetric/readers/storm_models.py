@@ -13,10 +13,10 @@ import numpy as np
 from scipy import sparse
 
 from bisimetric._support.options import hint
-from bisimetric.errors import InvalidChain, InvalidOption
+from bisimetric.errors import BisimetricError, InvalidChain, InvalidOption
 from bisimetric.models.chain import MarkovChain
 from bisimetric.models.mdp import MDP
-from bisimetric.models.rows import Floats, Ints, offsets
+from bisimetric.models.rows import RESCALED_ROW, RESCALED_ROW_OF_ACTION, Floats, Ints, offsets
 from bisimetric.readers.model_checking import (
     DEADLOCK_LABEL,
     INITIAL_LABEL,
@@ -62,6 +62,14 @@ def model_of(
     columns, actions = action_columns(owner, _choice_names(found, len(owner)))
     rewards = np.zeros(len(owner)) if paid is None else paid
     return mdp_of_choices(rows, owner, columns, rewards, actions=actions, **common)
+
+
+def about_the_file(error: BisimetricError) -> str:
+    """The error's message; rows that do not sum to one are rows of the file, which nothing rescales."""
+    message = str(error)
+    for remedy in (RESCALED_ROW, RESCALED_ROW_OF_ACTION):
+        message = message.replace(remedy, "change the probabilities in the file")
+    return message
 
 
 def check_kind_of(kind: Any) -> None:

@@ -15,7 +15,7 @@ from bisimetric.models.estimated_mdp import EstimatedMDP
 from bisimetric.models.rows import Ints
 from bisimetric.readers.logs.columns import Log
 from bisimetric.readers.logs.counting import HIGHEST_ORDER, Counted, counted
-from bisimetric.readers.logs.sources import PARQUET_SUFFIXES, Roles
+from bisimetric.readers.logs.sources import CSV_SUFFIXES, PARQUET_SUFFIXES, Roles
 from bisimetric.readers.reader import Reader
 from bisimetric.readers.specs import is_file_of, split_spec
 
@@ -228,11 +228,22 @@ def _notes(found: Counted) -> list[str]:
 def _read(text: str) -> EstimatedChain | EstimatedMDP:
     spec = split_spec(text)
     spec.check_options(LOG_OPTIONS)
+    for role in ("sequence", "state"):
+        if role not in spec.options:
+            raise InvalidOption(
+                f"{role} is missing in {text!r}, expected the names of columns, as in "
+                f"{spec.head},sequence=COLUMN,state=COLUMN,step=COLUMN"
+            )
     options: dict[str, Any] = spec.values()
     model: EstimatedChain | EstimatedMDP = from_trajectories(spec.head, **options)
     return model
 
 
-READER = Reader(
-    "a log (.parquet,sequence=COLUMN,state=COLUMN,step=COLUMN)", lambda obj: is_file_of(obj, PARQUET_SUFFIXES), _read
-)
+def _is_log(obj: object) -> bool:
+    """Whether this is the name of a Parquet file, or of a CSV file with an option that only logs have."""
+    if not is_file_of(obj, CSV_SUFFIXES):
+        return is_file_of(obj, PARQUET_SUFFIXES)
+    return any(option in LOG_OPTIONS and option != "reward" for option in split_spec(str(obj)).options)
+
+
+READER = Reader("a log (.parquet or .csv,sequence=COLUMN,state=COLUMN,step=COLUMN)", _is_log, _read)

@@ -16,8 +16,8 @@ from bisimetric.views.figures import (
     BRIGHT,
     LITERAL,
     LUMINANCE,
+    all_shortened,
     axes_or_new,
-    both_shortened,
     colour_image,
     figure_of,
     inert,
@@ -147,7 +147,7 @@ def _panels(shape: tuple[int, int], laws: tuple[Floats, Floats]) -> tuple[Axes, 
 def _write_titles(solution: Answer, axes: Axes, pair: tuple[int, int], titles: tuple[str, str], mean: float) -> None:
     """Say which states of which models these are, how far apart, and how far their successors on average."""
     mine, theirs = (_state(model.name_of(state)) for model, state in zip(solution.models, pair, strict=True))
-    source, target = both_shortened(titles, LONGEST_MODEL_NAME)
+    source, target = all_shortened(titles, LONGEST_MODEL_NAME)
     set_texts(axes, title=None, xlabel=f"successor of {theirs}", ylabel=f"successor of {mine}")
     distance = f"distance {solution.value[pair]:.4g}, of the successors {mean:.4g} on average"
     said = f"{mine} of {source}\nwith {theirs} of {target}\n{distance}{_actions(solution, *pair)}"

@@ -20,7 +20,7 @@ from bisimetric.models.mdp import Model
 from bisimetric.models.rows import Floats
 from bisimetric.solving.solution import Answer
 from bisimetric.views.arrows import best_policy
-from bisimetric.views.figures import LITERAL, both_shortened, figure_of, new_figure, require_matplotlib, wrapped
+from bisimetric.views.figures import LITERAL, all_shortened, figure_of, new_figure, require_matplotlib, wrapped
 from bisimetric.views.grid_cells import cells_of, checked_cells
 from bisimetric.views.heat_map import heat_map
 from bisimetric.views.maps import WIDE, draw_map, start_marks
@@ -144,5 +144,5 @@ def _over_map(role: str, names: Sequence[str] | None, k: int) -> str:
     """The title of a map, which is a third of the picture: a long name has a line of its own, and keeps both ends."""
     if names is None:
         return role
-    name = both_shortened(names, MAP_TITLE)[k]
+    name = all_shortened(names, MAP_TITLE)[k]
     return f"{role}: {name}" if len(role) + len(name) + 2 <= MAP_TITLE else f"{role}:\n{name}"

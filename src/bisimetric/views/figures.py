@@ -140,7 +140,7 @@ def save(figure: Figure, path: object) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    check_kind(figure, "figure", Figure, "what a function of bisimetric.plot returns")
+    check_kind(figure, "figure", Figure, "a figure, as solution.plot() or a function of bisimetric.plot returns")
     place = checked_path(path, PICTURES)
     suffix = place.suffix.lower()
 
@@ -164,22 +164,44 @@ def inert(text: object, longest: int = LONGEST_NAME) -> str:
 
 def shortened(name: object, longest: int) -> str:
     """The name in one line; of a long one both ends, because names often differ at their end."""
-    line = inert(name, LONGEST_WHOLE)
-    return line if len(line) <= longest else f"{line[: longest - longest // 2 - 1]}…{line[-(longest // 2) :]}"
+    return _both_ends(inert(name, LONGEST_WHOLE), longest)
 
 
-def both_shortened(names: Sequence[object], longest: int) -> tuple[str, str]:
-    """Two names, each in one line; where their ends are equal, what is kept is the beginning and where they differ."""
-    source, target = (shortened(name, longest) for name in names)
+def all_shortened(names: Sequence[object], longest: int) -> list[str]:
+    """Names, each in one line; different ones with the same ends keep their beginning and where they differ."""
     whole = [inert(name, LONGEST_WHOLE) for name in names]
-    if source != target or whole[0] == whole[1]:
-        return source, target
+    found = [_both_ends(line, longest) for line in whole]
+    alike: dict[str, set[str]] = {}
+    for line, short in zip(whole, found, strict=True):
+        alike.setdefault(short, set()).add(line)
     head = longest // 3
-    apart = next((k for k, (a, b) in enumerate(zip(*whole, strict=False)) if a != b), min(map(len, whole)))
-    begin = max(apart - head // 2, head)
+    apart = {short: max(_equal(group) - head // 2, head) for short, group in alike.items() if len(group) > 1}
+
+    def told(tail: int) -> list[str]:
+        return [
+            _parts(line, head, apart[short], tail, longest) if short in apart else short
+            for line, short in zip(whole, found, strict=True)
+        ]
+
+    return max(told(0), told(head), key=lambda texts: len(set(texts)))
+
+
+def _equal(lines: set[str]) -> int:
+    """How many characters the lines have in common before they begin to differ."""
+    first, last = min(lines), max(lines)
+    return next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+
+
+def _parts(line: str, head: int, begin: int, tail: int, longest: int) -> str:
+    """The head of the line, as much as there is room for from `begin` on, and the tail."""
     end = begin + longest - head - 2
-    source, target = (f"{line[:head]}…{line[begin:end]}{'…' * (end < len(line))}" for line in whole)
-    return source, target
+    if end >= len(line):
+        return f"{line[:head]}…{line[begin:]}"
+    return f"{line[:head]}…{line[begin : end - tail]}…{line[len(line) - tail :]}"
+
+
+def _both_ends(line: str, longest: int) -> str:
+    return line if len(line) <= longest else f"{line[: longest - longest // 2 - 1]}…{line[-(longest // 2) :]}"
 
 
 @lru_cache(maxsize=16)

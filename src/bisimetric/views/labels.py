@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bisimetric.errors import MissingExtra
 from bisimetric.models.rows import Floats
-from bisimetric.views.figures import LITERAL, shortened
+from bisimetric.views.figures import LITERAL, all_shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,8 @@ def write_names(axes: Axes, points: Floats, names: Sequence[str], areas: Floats 
     pixels = axes.transData.transform(points)
     places = _places(pixels[named])
     first = np.array([named[place[0]] for place in places])
-    texts = [_shared([names[named[k]] for k in place]) for place in places]
+    short = all_shortened([names[int(k)] for k in named], LONGEST_POINT_NAME)
+    texts = [_shared([short[k] for k in place]) for place in places]
     order = _spread_out(pixels[first])[:MOST_NAMES]
     x, y = points[first[order]].T
     markers = axes.scatter(points[:, 0], points[:, 1], s=areas)  # what names have to keep clear of
@@ -78,9 +79,9 @@ def _places(pixels: Floats) -> list[list[int]]:
 
 def _shared(names: Sequence[str]) -> str:
     """The names of the points in one place: as many as fit into a line, and how many others there are."""
-    line = shortened(names[0], LONGEST_POINT_NAME)
+    line = names[0]
     for k, name in enumerate(names[1:], 1):
-        longer = f"{line}, {shortened(name, LONGEST_POINT_NAME)}"
+        longer = f"{line}, {name}"
         if len(longer) > LONGEST_POINT_NAME:
             return f"{line} +{len(names) - k}"
         line = longer

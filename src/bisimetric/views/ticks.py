@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bisimetric.views.figures import LITERAL, shortened
+from bisimetric.views.figures import LITERAL, all_shortened
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
@@ -30,7 +30,7 @@ def name_ticks(axis: Axis, names: Sequence[str], *, right: bool = False, longest
     """
     from matplotlib.ticker import FuncFormatter
 
-    shown = [shortened(name, longest) for name in names]
+    shown = all_shortened(names, longest)
 
     def text(value: float, _: object = None) -> str:
         k = round(value)

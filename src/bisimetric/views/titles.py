@@ -12,7 +12,7 @@ from bisimetric.problems.bisimilarity import BisimilarityProblem
 from bisimetric.solving.average_solution import AverageSolution
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.solution import Answer
-from bisimetric.views.figures import both_shortened, shortened
+from bisimetric.views.figures import all_shortened, shortened
 
 LONGEST_TITLE = 46  # characters of a model's name in a title; a longer one keeps both ends
 
@@ -34,7 +34,7 @@ def names_of(models: tuple[Model, Model]) -> tuple[str, str]:
 
 def joined(names: tuple[str, str]) -> str:
     """Two names of models in one line."""
-    return " and ".join(both_shortened(names, LONGEST_TITLE))
+    return " and ".join(all_shortened(names, LONGEST_TITLE))
 
 
 def described(model: Model) -> str:
@@ -80,11 +80,12 @@ def distance_unit(solution: Answer) -> str:
     if isinstance(problem, BisimilarityProblem):
         return "probability" if problem.discount == 1.0 else "discounted probability"
     normalised = isinstance(solution, AverageSolution) or getattr(problem, "normalised", False)
+    discounted = getattr(problem, "discount", 0.0) < 1.0
     if problem.cost_text:
-        return f"{problem.cost_text}, {'per step' if normalised else 'discounted sum'}"
-    return reward_unit(normalised=normalised) if problem.cost_name == reward_gap.name else ""
+        return f"{problem.cost_text}, {'per step' if normalised else 'discounted sum' if discounted else 'sum'}"
+    return reward_unit(normalised=normalised, discounted=discounted) if problem.cost_name == reward_gap.name else ""
 
 
-def reward_unit(*, normalised: bool) -> str:
+def reward_unit(*, normalised: bool, discounted: bool = True) -> str:
     """The unit of distances by rewards."""
-    return "reward per step" if normalised else "discounted sum of rewards"
+    return "reward per step" if normalised else "discounted sum of rewards" if discounted else "sum of rewards"

@@ -8,7 +8,7 @@ import pytest
 from bisimetric.errors import MissingExtra
 from bisimetric.views.clustering import cluster_tree
 from bisimetric.views.report import likeness as module
-from bisimetric.views.report.likeness import likeness_map, likeness_tree
+from bisimetric.views.report.likeness import likeness_map, likeness_tree, short_names
 
 PLACES = np.array([[0.0, 0], [4, 0], [0, 3], [4, 3]])
 DISTANCES = np.linalg.norm(PLACES[:, None] - PLACES[None], axis=2) * 1e-200
@@ -43,6 +43,16 @@ def test_the_tree_joins_at_the_distances_inside():
     joins = [point["d"] for point in section.spec["data"]["values"]]
     assert max(joins) == pytest.approx(5)
     assert sorted(section.spec["params"][0]["value"]) == ["a", "b", "c", "d"]
+
+
+def test_names_on_the_tree_differ_where_they_are_cut():
+    """Words that all begin with are left out, whole words only; short names stay."""
+    rates = [f"gym:FrozenLake-v1,success_rate=0.{k},policy=optimal" for k in (1, 2, 3, 4)]
+    section = likeness_tree(cluster_tree(DISTANCES * 1e200), rates)
+    assert sorted(section.spec["params"][0]["value"])[0] == "…rate=0.1,policy=optimal"
+    assert short_names(["room 1", "room 2"]) == ["room 1", "room 2"]
+    assert short_names(["different", "names"]) == ["different", "names"]
+    assert short_names(["one state", "one state here"]) == ["…state", "…state here"]
 
 
 def test_a_tree_that_nobody_could_read_is_not_drawn():

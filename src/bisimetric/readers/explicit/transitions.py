@@ -82,8 +82,8 @@ def _header(source: Source) -> Header:
         return Header(line, bool(choices), n_states, choices[0] if choices else None, transitions)
     raise source.error(
         line,
-        f"is {first[:60]!r}, expected a header: states and transitions (a chain), states, choices and transitions "
-        "(a decision process), or dtmc or mdp",
+        f"is {first[:60].decode('utf-8', 'replace')!r}, expected a header: states and transitions (a chain), states, "
+        "choices and transitions (a decision process), or dtmc or mdp",
     )
 
 

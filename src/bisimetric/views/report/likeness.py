@@ -14,6 +14,8 @@ from bisimetric.views.report.frame import ChartSection
 MOST_ON_TREE = 120  # leaves of a tree that is drawn
 LEAF = 18  # pixels for the name of a leaf
 MAP_DIGITS = 6  # of places
+SHORT_NAME = 7  # characters of names that are shown whole
+WORD_ENDS = " :/_"
 
 
 def likeness_map(distances: Floats) -> dict[str, Any]:
@@ -35,6 +37,16 @@ def likeness_map(distances: Floats) -> dict[str, Any]:
     return {"x": x, "y": y, "hint": f"{hint} Names stand where there is room. Click a point to select it."}
 
 
+def short_names(names: list[str]) -> list[str]:
+    """Names without the words that all begin with, if some are long: they would look alike. As in assets/frame.js."""
+    if len(names) < 2 or max(map(len, names)) <= SHORT_NAME:
+        return names
+    first, last = min(names), max(names)
+    same = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    head = 1 + max(first.rfind(mark, 0, same) for mark in WORD_ENDS)
+    return [f"…{name[head:]}" for name in names] if head else names
+
+
 def likeness_tree(tree: Floats, names: list[str], what: str = "chains") -> ChartSection:
     """The tree of clusters: what is joined at which distance. `tree` is what `cluster_tree` returns."""
     hint = (
@@ -53,7 +65,7 @@ def likeness_tree(tree: Floats, names: list[str], what: str = "chains") -> Chart
         for k, (places, ds) in enumerate(zip(drawn["icoord"], drawn["dcoord"], strict=True))
         for i, (place, d) in enumerate(zip(places, ds, strict=True))
     ]
-    n = len(names)
+    n, short = len(names), short_names(names)
     y = {
         "field": "place",
         "type": "quantitative",
@@ -66,7 +78,7 @@ def likeness_tree(tree: Floats, names: list[str], what: str = "chains") -> Chart
     join = {"detail": {"field": "join", "type": "nominal"}, "order": {"field": "step", "type": "quantitative"}}
     spec = {
         "height": 60 + LEAF * n,
-        "params": [{"name": "names", "value": [names[k] for k in drawn["leaves"]]}],
+        "params": [{"name": "names", "value": [short[k] for k in drawn["leaves"]]}],
         "data": {"values": lines},
         "encoding": {"x": x, "y": y, **join},
         "layer": [

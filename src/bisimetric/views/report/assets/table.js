@@ -106,7 +106,7 @@ async function drawMap() {
   const width = place.clientWidth, height = Math.min(MAP_HEIGHT, width), room = 30;
   const [left, right, low, high] = [Math.min(...data.map.x), Math.max(...data.map.x), Math.min(...data.map.y), Math.max(...data.map.y)];
   const unit = Math.min((width - 2 * room) / (right - left || 1), (height - 2 * room) / (high - low || 1)); // the same both ways
-  mapPoints = data.rows.map((name, chain) => ({
+  mapPoints = shortNames(data.rows).map((name, chain) => ({
     chain, name, x: width / 2 + (data.map.x[chain] - (left + right) / 2) * unit, y: height / 2 - (data.map.y[chain] - (low + high) / 2) * unit,
   }));
   const x = { field: "x", type: "quantitative", axis: null, scale: { domain: [0, width], nice: false, zero: false } };
