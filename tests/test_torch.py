@@ -60,6 +60,15 @@ def test_a_batch():
     np.testing.assert_allclose(found.detach().numpy(), [2.0, 10.0])
 
 
+def test_views_with_a_sign():
+    """A tensor may be a view that says minus, as the imaginary part of a conjugate is."""
+    cost, rows = numbers(N, M).detach().exp(), torch.full((N, N), 1.0 / N, dtype=torch.float64)
+    target = torch.full((M, M), 1.0 / M, dtype=torch.float64)
+    view = torch.complex(torch.zeros_like(cost), -cost).conj().imag
+    assert view.is_neg()
+    assert bm.torch.distance(rows, target, view, 0.9) == bm.torch.distance(rows, target, cost, 0.9)
+
+
 @pytest.mark.parametrize("layout", ["coo", "csr"])
 def test_values_of_sparse_tensors(layout):
     """Have the derivatives of dense ones."""

@@ -186,7 +186,7 @@ def _function() -> Any:
     class Distance(torch.autograd.Function):  # type: ignore[misc, name-defined]
         @staticmethod
         def forward(ctx: Any, kernels: Any, settings: Settings, dtype: Any, device: Any, *tensors: Any) -> Any:
-            arrays: list[Any] = [None if one is None else one.detach().cpu().numpy() for one in tensors]
+            arrays: list[Any] = [None if one is None else one.detach().cpu().resolve_neg().numpy() for one in tensors]
             for k, name in enumerate(("P", "Q")):
                 if name in kernels:
                     arrays[k] = StoredKernel(arrays[k], *kernels[name])

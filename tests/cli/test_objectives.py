@@ -23,6 +23,16 @@ def test_a_finite_horizon(command):
     assert "backward-induction" in command(*rooms, "--solver", "policy-iteration").err
 
 
+@pytest.mark.parametrize("option", [("--max-steps", 2), ("--set", "keep_steps=false")])
+def test_a_finite_horizon_whose_steps_are_not_there(command, option):
+    """The distance is told without the pairs that it comes from, which need the values of all times."""
+    ran = command("distance", "four-rooms:p1", "four-rooms:p0", "--horizon", 12, *option, "--json")
+    assert ran.code == 0
+    assert ran.document["lower"] <= 0.12575936317444 <= ran.document["upper"]
+    assert ran.document["explain"] is None
+    assert "no explanation: the values of time" in ran.err
+
+
 def test_the_long_run(command, chain_file):
     """--average: one number with its interval, also without starts."""
     rooms = ("distance", "four-rooms:p1", "four-rooms:p0", "--average")
