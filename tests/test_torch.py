@@ -69,6 +69,29 @@ def test_views_with_a_sign():
     assert bm.torch.distance(rows, target, view, 0.9) == bm.torch.distance(rows, target, cost, 0.9)
 
 
+@pytest.mark.filterwarnings("error")
+def test_arrays():
+    """Also those that cannot be written to, as costs of problems, and in single precision."""
+    random = np.random.default_rng(0)
+    rows, cost = random.dirichlet(np.ones(N), N), random.random((N, N))
+    cost.setflags(write=False)
+    known = bm.torch.distance(rows, np.eye(N), cost, 0.9)
+    assert known.dtype == torch.float64
+    rounded = bm.torch.distance(rows.astype(np.float32), np.eye(N, dtype=np.float32), cost, 0.9)
+    assert float(rounded) == pytest.approx(float(known), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[[1.0], [0.5, 0.5]], [torch.tensor([1.0, 0.0], requires_grad=True), torch.tensor([0.0, 1.0])]],
+    ids=["ragged", "tensors"],
+)
+def test_lists_that_are_no_arrays(rows):
+    """Are refused with what to call instead."""
+    with pytest.raises(InvalidProblem, match=r"P is a list, expected .*torch\.stack"):
+        bm.torch.distance(rows, np.eye(2), np.eye(2), 0.9)
+
+
 @pytest.mark.parametrize("layout", ["coo", "csr"])
 def test_values_of_sparse_tensors(layout):
     """Have the derivatives of dense ones."""
