@@ -58,3 +58,12 @@ def test_the_long_run(command, chain_file):
     one = chain_file(transitions=[[0, 1], [1, 0]])
     ran = command("distance", one, one, "--average")
     assert "none; from the best pair of states" in ran.out
+
+
+def test_the_long_run_without_starts(command, chain_file):
+    """There is one distance, so a limit and a matching by the time spent need no starts."""
+    one = chain_file(transitions=[[0, 1], [1, 0]])
+    ran = command("distance", one, one, "--average", "--fail-above", 0.1, "--match", "coupling")
+    assert ran.code == 0
+    assert "within the limit 0.1" in ran.out
+    assert "matched one-to-one, by the time" in ran.out
