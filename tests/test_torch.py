@@ -60,6 +60,38 @@ def test_a_batch():
     np.testing.assert_allclose(found.detach().numpy(), [2.0, 10.0])
 
 
+def test_views_with_a_sign():
+    """A tensor may be a view that says minus, as the imaginary part of a conjugate is."""
+    cost, rows = numbers(N, M).detach().exp(), torch.full((N, N), 1.0 / N, dtype=torch.float64)
+    target = torch.full((M, M), 1.0 / M, dtype=torch.float64)
+    view = torch.complex(torch.zeros_like(cost), -cost).conj().imag
+    assert view.is_neg()
+    assert bm.torch.distance(rows, target, view, 0.9) == bm.torch.distance(rows, target, cost, 0.9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_arrays():
+    """Also those that cannot be written to, as costs of problems, and in single precision."""
+    random = np.random.default_rng(0)
+    rows, cost = random.dirichlet(np.ones(N), N), random.random((N, N))
+    cost.setflags(write=False)
+    known = bm.torch.distance(rows, np.eye(N), cost, 0.9)
+    assert known.dtype == torch.float64
+    rounded = bm.torch.distance(rows.astype(np.float32), np.eye(N, dtype=np.float32), cost, 0.9)
+    assert float(rounded) == pytest.approx(float(known), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[[1.0], [0.5, 0.5]], [torch.tensor([1.0, 0.0], requires_grad=True), torch.tensor([0.0, 1.0])]],
+    ids=["ragged", "tensors"],
+)
+def test_lists_that_are_no_arrays(rows):
+    """Are refused with what to call instead."""
+    with pytest.raises(InvalidProblem, match=r"P is a list, expected .*torch\.stack"):
+        bm.torch.distance(rows, np.eye(2), np.eye(2), 0.9)
+
+
 @pytest.mark.parametrize("layout", ["coo", "csr"])
 def test_values_of_sparse_tensors(layout):
     """Have the derivatives of dense ones."""

@@ -119,15 +119,20 @@ def _torch() -> Any:
 
 
 def _tensor(torch: Any, value: Any, name: str) -> Any:
-    """A tensor as it is, anything else in double precision; None only for a start."""
+    """A tensor as it is, anything else in double precision but arrays in single; None only for a start."""
     if torch.is_tensor(value) or (value is None and name.endswith("_start")):
         return value
-    if np.iscomplexobj(value):
-        refuse_dtype(np.asarray(value).dtype, name, "")
+    single = isinstance(value, np.ndarray) and value.dtype == np.float32  # whose rows sum to one less accurately
     try:
-        return torch.as_tensor(value, dtype=torch.float64)
+        is_complex = np.iscomplexobj(value)
+        tensor = None if is_complex else torch.tensor(value, dtype=torch.float32 if single else torch.float64)
     except (TypeError, ValueError, RuntimeError):
-        raise InvalidProblem(f"{name} is a {type(value).__name__}, expected a tensor, an array or numbers") from None
+        raise InvalidProblem(
+            f"{name} is a {type(value).__name__}, expected a tensor, an array or numbers; torch.stack joins tensors"
+        ) from None
+    if is_complex:
+        refuse_dtype(np.asarray(value).dtype, name, "")
+    return tensor
 
 
 def _common(torch: Any, given: dict[str, Any]) -> tuple[Any, Any]:
@@ -186,7 +191,7 @@ def _function() -> Any:
     class Distance(torch.autograd.Function):  # type: ignore[misc, name-defined]
         @staticmethod
         def forward(ctx: Any, kernels: Any, settings: Settings, dtype: Any, device: Any, *tensors: Any) -> Any:
-            arrays: list[Any] = [None if one is None else one.detach().cpu().numpy() for one in tensors]
+            arrays: list[Any] = [None if one is None else one.detach().cpu().resolve_neg().numpy() for one in tensors]
             for k, name in enumerate(("P", "Q")):
                 if name in kernels:
                     arrays[k] = StoredKernel(arrays[k], *kernels[name])

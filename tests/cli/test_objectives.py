@@ -23,6 +23,16 @@ def test_a_finite_horizon(command):
     assert "backward-induction" in command(*rooms, "--solver", "policy-iteration").err
 
 
+@pytest.mark.parametrize("option", [("--max-steps", 2), ("--set", "keep_steps=false")])
+def test_a_finite_horizon_whose_steps_are_not_there(command, option):
+    """The distance is told without the pairs that it comes from, which need the values of all times."""
+    ran = command("distance", "four-rooms:p1", "four-rooms:p0", "--horizon", 12, *option, "--json")
+    assert ran.code == 0
+    assert ran.document["lower"] <= 0.12575936317444 <= ran.document["upper"]
+    assert ran.document["explain"] is None
+    assert "no explanation: the values of time" in ran.err
+
+
 def test_the_long_run(command, chain_file):
     """--average: one number with its interval, also without starts."""
     rooms = ("distance", "four-rooms:p1", "four-rooms:p0", "--average")
@@ -48,3 +58,12 @@ def test_the_long_run(command, chain_file):
     one = chain_file(transitions=[[0, 1], [1, 0]])
     ran = command("distance", one, one, "--average")
     assert "none; from the best pair of states" in ran.out
+
+
+def test_the_long_run_without_starts(command, chain_file):
+    """There is one distance, so a limit and a matching by the time spent need no starts."""
+    one = chain_file(transitions=[[0, 1], [1, 0]])
+    ran = command("distance", one, one, "--average", "--fail-above", 0.1, "--match", "coupling")
+    assert ran.code == 0
+    assert "within the limit 0.1" in ran.out
+    assert "matched one-to-one, by the time" in ran.out

@@ -120,3 +120,10 @@ def test_equal_problems_are_equal():
     assert one != bm.HorizonProblem([COIN, STAY, STAY], BENT, horizon=3, terminal=np.eye(2))
     assert "horizon 3" in repr(one)
     assert "label_mismatch" in repr(bm.HorizonProblem(COIN, BENT, horizon=3, cost=bm.cost.label_mismatch))
+
+
+def test_an_error_about_a_later_chain_says_when():
+    """Where a cost is made of the chains of its time."""
+    plain = bm.MarkovChain(COIN.transitions)
+    with pytest.raises(InvalidProblem, match="at time 1: the source chain has no reward"):
+        bm.HorizonProblem([COIN, plain], COIN, horizon=2)

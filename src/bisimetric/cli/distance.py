@@ -88,7 +88,8 @@ def _pose(request: DistanceRequest, solver: AnySolver, progress: Progress) -> Po
     source, target = request.chains([request.source, request.target], request.policy, request.discount)
     if request.start is not None:
         source, target = source.with_start(request.start[0]), target.with_start(request.start[1])
-    check_starts(request, (source, target))
+    if not request.average:  # which takes the best pair of states
+        check_starts(request, (source, target))
     if request.label_changes:
         progress.doing("finding changes of label")
         source, target = label_changes(source), label_changes(target)

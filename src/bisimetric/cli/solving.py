@@ -208,7 +208,7 @@ def _explanation(solution: AnyAnswer) -> Explanation | None:
         return None
     try:
         return solution.explain(TOP)
-    except (NotEnoughMemory, SolverFailed) as error:  # the distance is known without it
+    except (InvalidOption, NotEnoughMemory, SolverFailed) as error:  # the distance is known without it
         tell(f"no explanation: {error}")
         return None
 

@@ -287,7 +287,8 @@ def _costs_of_steps(cost: Any, sources: Chains, targets: Chains, *, per_step: bo
         depends = given is None or callable(given)  # on the chains
         key = (id(given), id(source), id(target)) if depends else (id(given),)
         if key not in known or (per_step and isinstance(cost, np.ndarray)):
-            known[key] = _named_errors(f"cost[{t}]" if per_step else None, given, source, target)
+            what = f"cost[{t}]" if per_step else f"at time {t}" if depends else None
+            known[key] = _named_errors(what, given, source, target)
         yield known[key]
 
 
