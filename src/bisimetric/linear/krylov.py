@@ -31,7 +31,7 @@ class MatrixProduct(Protocol):
     def __call__(self, vector: Floats, out: Floats, other: Floats) -> tuple[float, float]: ...
 
 
-class Steps(Protocol):
+class BicgstabSteps(Protocol):
     """The two steps of BiCGSTAB that make what is multiplied next."""
 
     def direction(self, p: Floats, r: Floats, v: Floats, beta: float, omega: float) -> None:
@@ -83,7 +83,7 @@ def bicgstab(
     target: float,
     budget: int = MAX_PRODUCTS,
     in_total: bool = False,
-    steps: Steps | None = None,
+    steps: BicgstabSteps | None = None,
 ) -> Solved:
     """Solve apply(x) = b from `guess` (overwritten) until the residual's largest entry is at most `target`.
 
