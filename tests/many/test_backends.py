@@ -48,7 +48,8 @@ def test_ray_and_addresses(monkeypatch):
     assert chosen_backend("ray", None, 10) == chosen_backend("ray", -1, 10) == Ray(None, 0)
     assert chosen_backend("ray", 3, 10) == Ray(None, 3)
     assert chosen_backend("ray", -2, 10) == Ray(None, 0, spared=1)
-    assert chosen_backend("ray://head:10001", 3, 10) == Ray("ray://head:10001", 3)
+    for address in ("ray://head:10001", "head:6379", "[::1]:6379"):
+        assert chosen_backend(address, 3, 10) == Ray(address, 3)
 
 
 @pytest.mark.parametrize("wrong", ["lokky", "multiprocessing", 3, ""])
@@ -56,6 +57,12 @@ def test_what_is_no_backend(wrong):
     """Refused by name, before anything is computed."""
     with pytest.raises(InvalidOption, match="backend is"):
         bm.pairwise(random_chains(sizes=LARGER), discount=0.9, n_jobs=2, backend=wrong)
+
+
+def test_a_name_that_is_nearly_ray():
+    """The error names what there is besides joblib."""
+    with pytest.raises(InvalidOption, match="'ray' and addresses"):
+        bm.pairwise(random_chains(), discount=0.9, backend="Ray")
 
 
 @pytest.mark.parametrize(("backend", "module", "extra"), [("loky", "joblib", "ml"), ("ray", "ray", "ray")])

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 import bisimetric as bm
 from bisimetric.many import plan as plan_module
@@ -72,6 +73,33 @@ def test_a_cost_that_fails_names_its_pair():
     ]
     assert "(0, 2): ZeroDivisionError" in str(made.failures[0].error)
     assert sorted(place for task in made.entries for place in task.places) == [(0, 1), (1, 0), (2, 0), (2, 1)]
+
+
+@pytest.mark.parametrize("cost", [None, directed])
+@pytest.mark.parametrize("others", [None, CHAINS[:2]])
+@pytest.mark.parametrize("planned", range(6))
+def test_after_the_time_limit_the_rest_of_the_table_is_late(planned, others, cost, monkeypatch):
+    """Nobody looks at its entries one by one; what was planned before stays."""
+    whole = plan(cost, others=others)
+    asked = []
+
+    def left():
+        asked.append(1)
+        return 1.0 if len(asked) <= planned else 0.0
+
+    monkeypatch.setattr(plan_module, "seconds_left", left)
+    made = plan(cost, others=others)
+    assert len(asked) == planned + 1
+    (late,) = made.failures
+    assert late.status is bm.Status.TIME_LIMIT
+    known = {place for entry in made.entries for place in entry.places}
+    all_places = {place for entry in whole.entries for place in entry.places}
+    unknown = set(map(tuple, np.asarray(late.places).tolist()))
+    assert not known & unknown
+    assert all_places <= known | unknown
+    zeros = (known | unknown) - all_places
+    assert all(cost is directed or others is not None for _ in zeros)
+    assert all(CHAINS[i] is (others or CHAINS)[j] for i, j in zeros)
 
 
 def test_a_time_limit_may_end_while_numba_is_loaded():

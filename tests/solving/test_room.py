@@ -35,6 +35,13 @@ def test_refused_before_costs_are_made(little, pairs):
         bm.distance(MANY, OTHER, discount=0.9, pairs=pairs)
 
 
+@pytest.mark.parametrize("other", [None, OTHER])
+def test_a_metric_is_refused_too(little, other):
+    """Of one chain, where half of the pairs are solved, and of two."""
+    with pytest.raises(NotEnoughMemory, match="1000 x 1000"):
+        bm.bisimulation_metric(MANY, other, discount=0.9)
+
+
 @pytest.mark.parametrize("cost", [None, bm.cost.reward_gap, bm.cost.label_mismatch])
 def test_bisimilar_states_may_be_merged(little, cost):
     """So a problem with few classes is not refused by the number of its states."""

@@ -29,6 +29,7 @@ from bisimetric.readers.convert import as_chain, as_model
 from bisimetric.solvers.base import AnySolver
 from bisimetric.solving.game_solution import MDPSolution
 from bisimetric.solving.history import Step
+from bisimetric.solving.room import MANY_PAIRS, require_room
 from bisimetric.solving.solution import Solution
 from bisimetric.solving.solve import solve
 
@@ -138,7 +139,10 @@ def bisimulation_metric(
         return solve(game, solver, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step)
     if actions != "same":
         raise InvalidOption(f"actions is {actions!r}, but chains have none; leave it out")
-    problem = Problem(as_chain(source), as_chain(target), discount=discount, normalised=True)
+    chains = as_chain(source), as_chain(target)
+    if chains[0].n_states * chains[1].n_states > MANY_PAIRS:
+        require_room(*chains, None, solver)
+    problem = Problem(*chains, discount=discount, normalised=True)
     return solve(problem, solver, tol=tol, max_steps=max_steps, time_limit=time_limit, throw=throw, on_step=on_step)
 
 

@@ -7,11 +7,17 @@ from rich.text import Text
 from bisimetric.cli.messages import ExitCode
 from bisimetric.cli.output import print_json, show
 from bisimetric.cli.progress import Progress
+from bisimetric.errors import InvalidOption
+from bisimetric.kernels._compile import CACHE_VARIABLE, is_code_kept
 from bisimetric.many.warm_up import warm_up
 
 
 def compile_everything(*, as_json: bool, quiet: bool) -> int:
     """Run a small problem of every kind; a line for each tells the seconds."""
+    if not is_code_kept():
+        raise InvalidOption(
+            f"no folder for compiled kernels is writable, so nothing would be kept; set {CACHE_VARIABLE} to one that is"
+        )
     kinds: dict[str, float] = {}
 
     def done(name: str, seconds: float) -> None:

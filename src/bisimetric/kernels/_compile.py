@@ -189,8 +189,7 @@ class _Announcement(event.Listener if event else object):  # type: ignore[misc]
         purpose = PURPOSES.get(module.removeprefix(KERNELS), "distances")
         if purpose not in self._said:
             self._said.add(purpose)
-            kept = _CACHE_FOLDER is not None and os.access(_CACHE_FOLDER, os.W_OK)
-            again = "once" if kept else "no cache folder is writable, so in every process"
+            again = "once" if is_code_kept() else "no cache folder is writable, so in every process"
             with suppress(OSError, ValueError):  # stderr is closed
                 print(f"bisimetric: compiling kernels for {purpose} ({again})", file=sys.stderr, flush=True)
 
@@ -199,6 +198,13 @@ class _Announcement(event.Listener if event else object):  # type: ignore[misc]
 
 
 _CACHE_FOLDER = _cache_folder() if event else None
+
+
+def is_code_kept() -> bool:
+    """Whether compiled code can be kept for other processes."""
+    return _CACHE_FOLDER is not None and os.access(_CACHE_FOLDER, os.W_OK)
+
+
 if event:
     event.register("numba:compile", _Announcement())
 

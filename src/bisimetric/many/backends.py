@@ -4,7 +4,7 @@ None                   our own worker processes, which survive a killed one, or 
                        `joblib.parallel_config` says
 "loky", "threading"    joblib's, and any other that is registered there
 "ray"                  the connection to Ray that the program has, else RAY_ADDRESS, else a Ray of this machine
-"ray://host:port"      a cluster, from outside
+"ray://host:port"      a cluster, from outside; "host:port" from one of its machines
 """
 
 from __future__ import annotations

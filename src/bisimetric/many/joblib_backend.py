@@ -64,7 +64,10 @@ class Joblib:
         try:
             joblib.Parallel(n_jobs=self.workers, backend=self.name, return_as="generator_unordered")
         except (ValueError, TypeError, RuntimeError, ImportError) as error:
-            raise InvalidOption(f"backend is {self.name!r}, which joblib cannot use here: {error}") from None
+            raise InvalidOption(
+                f"backend is {self.name!r}, which joblib cannot use here: {error}; besides there are 'ray' and "
+                "addresses of Ray clusters, such as 'ray://head:10001'"
+            ) from None
 
     def answers(self, question: PairQuestion, chunks: Iterable[Chunk]) -> Generator[ChunkAnswer, None, None]:
         """Yield the answers as they arrive, wave by wave."""

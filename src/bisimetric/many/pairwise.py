@@ -108,7 +108,8 @@ def pairwise(
         Who solves the pairs. None: processes that belong to this call alone and end with it, or the backend of a
         surrounding `joblib.parallel_config`. "loky", "threading" or another backend of joblib. "ray": Ray on this
         machine, or the cluster that the program is connected to or RAY_ADDRESS names; "ray://host:port": the cluster at
-        this address. Solver and models are sent to the processes. A pair whose process is lost is solved again.
+        this address, "host:port" from one of its machines. Solver and models are sent to the processes. A pair whose
+        process is lost is solved again.
     store : path, optional
         A folder that keeps every finished pair: the same call after an interrupt, an error, a crash or kill -9 goes on
         from there, with the same result, and calls with other chains or in another order use the pairs they share.

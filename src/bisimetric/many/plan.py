@@ -24,7 +24,7 @@ from bisimetric.many.chunks import Chunk, chunks, is_small
 from bisimetric.many.question import Pair, PairQuestion, content, name_pair_in_errors
 from bisimetric.many.store import Numbers
 from bisimetric.models.mdp import MDP, Model
-from bisimetric.models.rows import Floats
+from bisimetric.models.rows import Floats, Ints
 from bisimetric.operators.bellman import largest_forever
 from bisimetric.problems.discounted import Problem
 from bisimetric.problems.game import Game
@@ -49,7 +49,7 @@ class PlannedPair(NamedTuple):
 class Failure(NamedTuple):
     """Places of the table without a distance, and why."""
 
-    places: Sequence[Place]
+    places: Sequence[Place] | Ints
     status: Status
     error: PairFailed | None = None
 
@@ -80,19 +80,15 @@ class Plan:
         mine = [_Known.of(model) for model in sources]
         theirs = mine if targets is sources else [_Known.of(model) for model in targets]
         entries: dict[bytes, PlannedPair] = {}
-        late: list[Place] = []
         for number, places in enumerate(self._entries(symmetric)):
             if number == MANY:
                 with suppress(OutOfTime):  # then all others are late
                     kernels.check  # noqa: B018  loaded by its name
             i, j = places[0]
             if seconds_left() <= 0.0:
-                itself = symmetric and i == j and question.cost_is_known and not sources[i].merged.any()
-                late.extend(() if itself else places)  # a model is at zero from itself, as in `pair_problem`
-                continue
+                self.failures.append(Failure(self._late(i, j, symmetric), Status.TIME_LIMIT))
+                break
             self._enter(entries, Pair(i, j, sources[i], targets[j]), (mine[i], theirs[j]), places)
-        if late:
-            self.failures.append(Failure(late, Status.TIME_LIMIT))
         self.entries = sorted(entries.values(), key=lambda entry: (-entry.work, entry.key))
 
     def chunks(self, workers: int) -> list[Chunk]:
@@ -110,6 +106,17 @@ class Plan:
         else:
             for i, j in np.ndindex(self._shape):
                 yield ((i, j),)
+
+    def _late(self, i: int, j: int, symmetric: bool) -> Ints:
+        """[places, 2], the table's places from (i, j) on, in the order of `_entries`; a table may have many."""
+        late = np.ones(self._shape, np.bool_)
+        late[:i] = late[i, :j] = False
+        if symmetric and _is_symmetric(self._question):
+            late = np.triu(late)
+            late |= late.T
+        if symmetric and self._question.cost_is_known:  # a model is at zero from itself, as in `pair_problem`
+            np.fill_diagonal(late, late.diagonal() & [bool(model.merged.any()) for model in self._models[0]])
+        return np.argwhere(late)
 
     def _enter(
         self, entries: dict[bytes, PlannedPair], pair: Pair, known: tuple[_Known, _Known], places: Sequence[Place]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from bisimetric._support.ray import CLIENT, ray_connection
+from bisimetric._support.ray import ray_connection
 from bisimetric._support.text import printable
 from bisimetric._support.threads import POLL_SECONDS, OutOfTime, seconds_left
 from bisimetric.many.chunks import Chunk, answer_task, task_of
@@ -19,8 +19,8 @@ LONGEST_LOSS = 160  # characters of an error of Ray
 
 
 def is_ray(backend: str) -> bool:
-    """Whether a backend's name means Ray: "ray", or the address of a cluster."""
-    return backend == "ray" or backend.startswith(CLIENT)
+    """Whether a backend's name means Ray: "ray", or the address of a cluster, which has a port."""
+    return backend == "ray" or ":" in backend
 
 
 @dataclass(frozen=True, slots=True)

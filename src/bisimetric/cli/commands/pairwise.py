@@ -78,7 +78,7 @@ def _add_arguments(command: ArgumentParser) -> None:
         "--backend",
         metavar="NAME",
         help="Who solves the pairs: processes of this command (the default), 'loky' or another backend of joblib, "
-        "'ray', or the address of a Ray cluster, as ray://head:10001.",
+        "'ray', or the address of a Ray cluster, as ray://head:10001, on its machines head:6379.",
     )
     add_time_limit(command)
     add_out(command, "Write the table to FILE, .csv, .npz or .json; - prints the .csv.")

@@ -9,7 +9,8 @@ from bisimetric.cli.arguments import Command, add_nothing
 WARM_UP_HELP = """\
 Compile all kernels and keep them, so that no later call has to: for images,
 CI and services. It takes about two minutes, and no time when all is compiled.
-The folder is that of BISIMETRIC_CACHE_DIR, or the user's cache.
+The folder is that of BISIMETRIC_CACHE_DIR, or the user's cache; where it cannot
+be written nothing is compiled, and the exit code is 2.
 
 Examples:
   bisimetric warm-up
