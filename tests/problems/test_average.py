@@ -65,3 +65,10 @@ def test_values_alone_prove_nothing():
         bm.certify(bm.AverageProblem(FLIP, FLIP), np.zeros((2, 2)))
     with pytest.raises(InvalidProblem, match="as_chain"):
         bm.AverageProblem(np.eye(2), FLIP)
+
+
+def test_costs_that_overflow_are_refused_in_words_of_averages():
+    """An average cost has no discount, so its error speaks of none."""
+    chain = bm.MarkovChain([[0.5, 0.5], [0.5, 0.5]])
+    with pytest.raises(InvalidProblem, match="the largest cost is 1e\\+308: sums of costs overflow; divide the cost"):
+        bm.AverageProblem(chain, chain, cost=np.full((2, 2), 1e308))

@@ -102,7 +102,7 @@ def add_cost(command: ArgumentParser) -> None:
         "--cost",
         metavar="COST",
         help="Cost between states: 'reward' (difference of rewards, the default), 'labels' (1 where labels differ, "
-        "added up along the way; --bisimilarity is the other distance on labels), 'label-difference' (how many labels "
+        "added up along the way; `distance --bisimilarity` is the other one), 'label-difference' (how many labels "
         "of two sets differ), 'label-jaccard' (which share), a weighted sum as in 'reward+0.5*labels', or a file "
         "(.npy, .csv, .json) with one row per state of A and one column per state of B.",
     )

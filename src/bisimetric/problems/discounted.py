@@ -255,10 +255,8 @@ def refuse_overflow(cost: Floats, discount: float) -> None:
     """Raise where distances may leave the range of numbers."""
     with np.errstate(over="ignore"):
         if not np.isfinite(2.0 * cost.max() / (1.0 - discount)):
-            raise InvalidProblem(
-                f"the largest cost is {cost.max():g}: distances up to max(cost)/(1 - discount) overflow; "
-                "divide the cost by a constant"
-            )
+            sums = "distances up to max(cost)/(1 - discount)" if discount > 0.0 else "sums of costs"
+            raise InvalidProblem(f"the largest cost is {cost.max():g}: {sums} overflow; divide the cost by a constant")
 
 
 def refuse_errors(problem: Problem) -> None:
