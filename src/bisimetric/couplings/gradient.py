@@ -97,9 +97,9 @@ class Gradient(Derivatives):
         By the discount; NaN for an average cost, which has none.
     error : float
         How much more the coupling behind this gradient costs than the best one, at most; certified, in units of the
-        distance, as far as visits are known: from 8192 pairs of states on their errors sum up to 1e-6 at most. So for every other cost c' the distance is at most W + <gradient.cost, c' - c> + error. For
-        approximate solvers the gradient is that of their own coupling and potentials, and `error` says how good they
-        are.
+        distance, as far as visits are known: from 8192 pairs of states on their errors sum up to 1e-6 at most. So for
+        every other cost c' the distance is at most W + <gradient.cost, c' - c> + error. For approximate solvers the
+        gradient is that of their own coupling and potentials, and `error` says how good they are.
     tied : array [n, m] of bool
         Pairs that are visited and have several best couplings or potentials, or equal rewards where rewards count.
     starts_tie : bool
