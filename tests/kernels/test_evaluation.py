@@ -124,6 +124,23 @@ def test_the_largest_entry_of_a_residual(entry):
         np.testing.assert_array_equal(np.maximum.reduce(sums[:, 1]), np.abs(entry))
 
 
+@pytest.mark.parametrize("size", [3, 12, 15, 30])
+def test_steps_do_not_depend_on_places_in_memory(size):
+    """Short vectors that are close together or far apart give the same bits."""
+    given = np.random.default_rng(size).standard_normal((5, size))
+    found = set()
+    for gap in (*range(9), 1000):
+        room = np.zeros(5 * (size + gap))
+        x, p, r, t, shadow = (room[k * (size + gap) : k * (size + gap) + size] for k in range(5))
+        for part, entries in zip((x, p, r, t, shadow), given, strict=True):
+            part[:] = entries
+        sums, begun = np.empty((1, 2)), np.empty((1, 2))
+        kernels.evaluation.step_full(0, 1, x, p, r, t, shadow, 0.3, 0.7, sums)
+        kernels.evaluation.step_begin(0, 1, x, p, r, shadow, begun)
+        found.add(b"".join(part.tobytes() for part in (x, r, sums, begun)))
+    assert len(found) == 1
+
+
 def test_evaluation_of_a_coupling(operator):
     """(I - γΠ) d = residual through the whole solver equals a dense solve."""
     bellman, trees, coupled, independent = operator

@@ -152,6 +152,18 @@ def _largest_bits(vector):
     return largest
 
 
+@part
+def _advance(x, p, r, t, alpha, omega):
+    """x += αp + ωr and then r -= ωt, entry by entry and without fused operations.
+
+    Sums have loops of their own, which write nothing: a loop that writes is made twice, with and without vector
+    instructions, and where arrays are in memory decides which one runs. Sums of the two would differ.
+    """
+    for k in range(x.size):
+        x[k] += alpha * p[k] + omega * r[k]
+        r[k] -= omega * t[k]
+
+
 @summing_kernel
 def step_begin(first, last, b, t, r, shadow, sums):
     """r = shadow = b - t; sums[part] = (<r, r>, max |r|), for equal parts of the vectors."""
@@ -160,12 +172,13 @@ def step_begin(first, last, b, t, r, shadow, sums):
     for share in range(first, last):
         here = slice(r.size * share // parts, r.size * (share + 1) // parts)
         b_here, t_here, r_here, shadow_here = b[here], t[here], r[here], shadow[here]
-        product = 0.0
         for k in range(r_here.size):
             rest = b_here[k] - t_here[k]
             r_here[k] = rest
             shadow_here[k] = rest
-            product += rest * rest
+        product = 0.0
+        for k in range(r_here.size):
+            product += r_here[k] * r_here[k]
         sums[share, 0] = product
         bits[share, 1] = _largest_bits(r_here)
 
@@ -194,11 +207,9 @@ def step_full(first, last, x, p, r, t, shadow, alpha, omega, sums):
     for share in range(first, last):
         here = slice(x.size * share // parts, x.size * (share + 1) // parts)
         x_here, p_here, r_here, t_here, shadow_here = x[here], p[here], r[here], t[here], shadow[here]
+        _advance(x_here, p_here, r_here, t_here, alpha, omega)
         product = 0.0
-        for k in range(x_here.size):
-            x_here[k] += alpha * p_here[k] + omega * r_here[k]
-            rest = r_here[k] - omega * t_here[k]
-            r_here[k] = rest
-            product += shadow_here[k] * rest
+        for k in range(r_here.size):
+            product += shadow_here[k] * r_here[k]
         sums[share, 0] = product
         bits[share, 1] = _largest_bits(r_here)
